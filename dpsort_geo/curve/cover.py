@@ -1,0 +1,156 @@
+"""Which cells of a grid lie in a polygon: a scan line through every row of cell centres.
+
+A polygon is a list of rings, each an array of shape (k, 2); holes and further parts are more
+rings, and a cell belongs to the polygon when its centre is inside an odd number of them. The
+rows are then gathered into the largest quadtree blocks that they fill, so the cost follows the
+length of the outline and not the area.
+"""
+
+from __future__ import annotations
+
+from typing import List, Sequence, Tuple
+
+import numpy as np
+
+from ..errors import BadInput
+from . import hilbert
+from .grid import Grid
+
+Array = np.ndarray
+Rings = Sequence[Array]
+
+
+def cover(rings: Rings, grid: Grid) -> Array:
+    """Mask of a polygon: runs of curve indices, for ``Grid(..., runs=...)``.
+
+    >>> square = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], float)
+    >>> cover([square], Grid(0, 0, 1, 2))
+    array([[0, 4]])
+    """
+    blocks = blocks_of([rings], grid)
+    if not blocks[1].size:
+        raise BadInput(
+            "The polygon covers no cell of the grid; give a larger polygon or smaller cells."
+        )
+    _, level, index = blocks
+    return runs_of(level, index, grid.order)
+
+
+def runs_of(level: Array, index: Array, order: int) -> Array:
+    """Quadtree blocks as sorted, disjoint, not touching runs of curve indices."""
+    span = np.int64(4) ** (order - level)
+    start = np.sort(index * span)
+    stop = np.sort((index + 1) * span)
+    opens = np.r_[True, start[1:] > stop[:-1]]
+    closes = np.r_[opens[1:], True]
+    return np.stack([start[opens], stop[closes]], axis=1)
+
+
+def blocks_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
+    """Largest quadtree blocks inside each polygon: zone number, level, index at that level.
+
+    Blocks of one zone are disjoint. The mask of the grid plays no part here.
+    """
+    key, start, stop = _row_runs(zones, grid)
+    found: List[Tuple[Array, Array, Array]] = []
+    for level in range(grid.order, -1, -1):
+        if not key.size:
+            break
+        if level:
+            # a parent is full where both of its rows are, over whole pairs of columns
+            both = _at_depth(key >> 1, start, stop, 2, level)
+            full = both[0], (both[1] + 1) >> 1, both[2] >> 1
+            full = tuple(part[full[1] < full[2]] for part in full)
+            doubled = np.concatenate([full[0] * 2, full[0] * 2 + 1])
+            rest = _at_depth(
+                np.concatenate([key, doubled]),
+                np.concatenate([start, full[1] * 2, full[1] * 2]),
+                np.concatenate([stop, full[2] * 2, full[2] * 2]),
+                1,
+                level,
+            )
+            key, start, stop = full
+        else:
+            rest = key, start, stop
+        found.append(_cells(rest, level))
+    if not found:
+        empty = np.zeros(0, np.int64)
+        return empty, empty, empty
+    zone, level, index = (np.concatenate(parts) for parts in zip(*found))
+    return zone, level, index
+
+
+def _row_runs(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
+    """Runs of columns inside each polygon, row by row; the key is zone * 2^order + row."""
+    zone, ax, ay, bx, by = _edges(zones, grid)
+    size = 2**grid.order
+    first = np.clip(np.ceil(ay), 0, size).astype(np.int64)
+    last = np.clip(np.ceil(by), 0, size).astype(np.int64)
+    rows = last - first
+    edge = np.repeat(np.arange(rows.size), rows)
+    row = np.arange(edge.size) - np.repeat(np.cumsum(rows) - rows, rows) + first[edge]
+    slope = (bx - ax) / np.where(by > ay, by - ay, 1.0)
+    x = ax[edge] + (row - ay[edge]) * slope[edge]
+    column = np.clip(np.ceil(x), 0, size).astype(np.int64)
+    key = zone[edge] * size + row
+    # crossings pair up in each row, because every ring is closed
+    order = np.argsort(key * (2 * size) + column, kind="stable")
+    key, column = key[order], column[order]
+    start, stop = column[0::2], column[1::2]
+    kept = start < stop
+    # two runs that touch, as of neighbouring parts, are one run
+    return _at_depth(key[0::2][kept], start[kept], stop[kept], 1, grid.order)
+
+
+def _edges(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array, Array, Array]:
+    """All edges, lower end first, in units where the centre of cell (i, j) is at (i, j)."""
+    owner: List[Array] = []
+    tail: List[Array] = []
+    head: List[Array] = []
+    for number, rings in enumerate(zones):
+        for ring in rings:
+            ring = np.asarray(ring, np.float64)
+            if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3:
+                raise BadInput("A ring of a polygon needs at least three (x, y) corners.")
+            if not np.isfinite(ring).all():
+                raise BadInput("The corners of a polygon must be finite numbers.")
+            tail.append(ring)
+            head.append(np.roll(ring, -1, axis=0))
+            owner.append(np.full(len(ring), number, np.int64))
+    if not owner:
+        raise BadInput("A polygon needs at least one ring.")
+    offset = np.array([grid.x0, grid.y0])
+    a = (np.concatenate(tail) - offset) / grid.cell - 0.5
+    b = (np.concatenate(head) - offset) / grid.cell - 0.5
+    upward = (a[:, 1] < b[:, 1])[:, None]
+    low, high = np.where(upward, a, b), np.where(upward, b, a)
+    return np.concatenate(owner), low[:, 0], low[:, 1], high[:, 0], high[:, 1]
+
+
+def _at_depth(
+    key: Array, start: Array, stop: Array, depth: int, level: int
+) -> Tuple[Array, Array, Array]:
+    """Maximal stretches of each row that exactly ``depth`` of the given runs cover."""
+    width = np.int64(2 << level)
+    place = np.concatenate([key * width + start, key * width + stop])
+    change = np.ones(place.size, np.int64)
+    change[key.size :] = -1
+    order = np.argsort(place, kind="stable")
+    place, covered = place[order], np.cumsum(change[order])
+    here = np.flatnonzero((covered[:-1] == depth) & (place[:-1] < place[1:]))
+    begin, end = place[here], place[here + 1]
+    if begin.size:
+        opens = np.r_[True, begin[1:] != end[:-1]]
+        begin, end = begin[opens], end[np.r_[opens[1:], True]]
+    row = begin // width
+    return row, begin - row * width, end - row * width
+
+
+def _cells(runs: Tuple[Array, Array, Array], level: int) -> Tuple[Array, Array, Array]:
+    key, start, stop = runs
+    length = stop - start
+    which = np.repeat(np.arange(length.size), length)
+    column = np.arange(which.size) - np.repeat(np.cumsum(length) - length, length) + start[which]
+    zone, row = key[which] >> level, key[which] & (2**level - 1)
+    index = hilbert.encode(column, row, level) if level else np.zeros(which.size, np.int64)
+    return zone, np.full(which.size, level, np.int64), index

@@ -1,0 +1,1 @@
+"""Step A of the paper: the only code that sees private points."""

@@ -1,0 +1,101 @@
+"""Density pictures: the mass in each pixel of a raster, made only for the picture asked for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..curve import hilbert
+from ..curve.grid import Grid
+from ..errors import BadInput
+from .decode import Decoded
+from .leaves import Leaves
+
+Array = np.ndarray
+
+#: a picture has at most this many pixels a side
+MAX_LEVEL = 12
+#: up to this level leaves are smoothed into each other on the raster itself
+SMOOTH_LEVEL = 10
+ROUNDS = 100
+
+
+def raster(decoded: Decoded, level: int) -> Array:
+    """Mass in each of 2^level x 2^level pixels; row 0 is the south, column 0 the west."""
+    if not 1 <= level <= min(decoded.grid.order, MAX_LEVEL):
+        raise BadInput(f"The picture's level must lie between 1 and {MAX_LEVEL}.")
+    if decoded.leaves is None:
+        index = np.arange(4**level, dtype=np.int64)
+        edge = np.append(index, 4**level) << 2 * (decoded.grid.order - level)
+        f = decoded.cumulative.spread(decoded.grid.n_cells)
+        mass = np.diff(f.before(decoded.grid.allowed_before(edge).astype(np.float64)))
+        return _laid_out(index, mass, level)
+    return smoothed(decoded.leaves, level)
+
+
+def pixel_area(grid: Grid, level: int) -> Array:
+    """Share of each pixel's cells that are allowed, 0 to 1."""
+    index = np.arange(4**level, dtype=np.int64)
+    edge = grid.allowed_before(np.append(index, 4**level) << 2 * (grid.order - level))
+    return _laid_out(index, np.diff(edge) / 4.0 ** (grid.order - level), level)
+
+
+def smoothed(leaves: Leaves, level: int, rounds: int = ROUNDS) -> Array:
+    """Tobler's pycnophylactic smoothing: leaves larger than a pixel blend, each keeps its mass."""
+    zone = _zones(leaves, level)
+    area = pixel_area(leaves.grid, level)
+    count = int(zone.max()) + 1
+    total = _zone_masses(leaves, zone, level, count)
+    flat_zone, flat_area = zone.reshape(-1), area.reshape(-1)
+    zone_area = np.bincount(flat_zone, flat_area, count)
+    per_area = total / np.where(zone_area > 0, zone_area, 1.0)
+    value = per_area[zone]  # density per allowed pixel
+    single = (np.bincount(flat_zone, minlength=count) == 1)[zone]
+    if single.all():
+        return value * area
+    inside = (area > 0).astype(np.float64)
+    neighbours = _around(inside)
+    for _ in range(rounds):
+        mean = _around(value * inside)
+        mean = np.where(neighbours > 0, mean / np.maximum(neighbours, 1), value)
+        value = np.where(single, value, mean)
+        have = np.bincount(flat_zone, (value * area).reshape(-1), count)
+        value = value * np.where(have > 0, total / np.where(have > 0, have, 1.0), 0.0)[zone]
+    return value * area
+
+
+def _around(picture: Array) -> Array:
+    total = np.zeros_like(picture)
+    total[1:] += picture[:-1]
+    total[:-1] += picture[1:]
+    total[:, 1:] += picture[:, :-1]
+    total[:, :-1] += picture[:, 1:]
+    return total
+
+
+def _zones(leaves: Leaves, level: int) -> Array:
+    """Number of the leaf that covers each pixel; pixels of several leaves are zones of their own."""
+    index = np.arange(4**level, dtype=np.int64)
+    start = leaves.index << 2 * (leaves.grid.order - leaves.level)
+    pixel = index << 2 * (leaves.grid.order - level)
+    leaf = np.searchsorted(start, pixel, side="right") - 1
+    coarse = (leaf >= 0) & (leaves.level[leaf] < level)
+    coarse &= pixel < start[leaf] + (np.int64(1) << 2 * (leaves.grid.order - leaves.level[leaf]))
+    zone = np.where(coarse, leaf, leaves.level.size + index)
+    _, dense = np.unique(zone, return_inverse=True)
+    return _laid_out(index, dense.reshape(-1), level)
+
+
+def _zone_masses(leaves: Leaves, zone: Array, level: int, count: int) -> Array:
+    """Mass of each zone, from the leaves in it."""
+    shift = leaves.level - level
+    pixel = np.where(shift >= 0, leaves.index >> 2 * np.maximum(shift, 0), 0)
+    pixel = np.where(shift < 0, leaves.index << 2 * np.maximum(-shift, 0), pixel)
+    i, j = hilbert.decode(pixel, level)
+    return np.bincount(zone[j, i], leaves.mass, count)
+
+
+def _laid_out(index: Array, value: Array, level: int) -> Array:
+    picture = np.empty((2**level, 2**level), value.dtype)
+    i, j = hilbert.decode(index, level)
+    picture[j, i] = value
+    return picture

@@ -1,0 +1,273 @@
+"""What crosses from the publisher to the public: the artefact, its JSON, its checks.
+
+A release holds public settings and noisy integers, nothing else. `Release.verify` recomputes
+everything that the file can prove about itself; it cannot prove that the noise was honest.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import zlib
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Dict, List, Mapping, Optional
+
+import numpy as np
+
+from .budget import NEIGHBOURS, PROTECTED, epsilon_text, exact_epsilon
+from .curve.grid import Grid
+from .errors import BadInput, NotVerified
+
+Array = np.ndarray
+
+FORMAT = "dpsort-geo release"
+VERSION = 1
+#: the largest file and the longest array that a reader accepts
+MOST_BYTES = 256 << 20
+MOST_VALUES = 1 << 24
+#: the measurements of each kind of release
+KINDS: Mapping[str, tuple[str, ...]] = {
+    "adaptive": ("level", "index", "rate", "value"),
+    "sort": ("sums",),
+    "hybrid": ("counts", "sums", "histogram"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A private release; made by `publish`, read by anybody.
+
+    Attributes
+    ----------
+    kind
+        "adaptive", "sort" or "hybrid".
+    epsilon
+        Decimal text; the exact budget of the whole release.
+    neighbours
+        "replace" (n is public) or "add-remove" (n is noisy).
+    unit
+        What one epsilon protects: one "point" or one "person".
+    n
+        Number of points, or of persons; as noisy as ``neighbours`` says, so it may be negative.
+    measurements
+        The noisy integers, by name.
+    settings
+        Further public integers of the mechanism, by name.
+    private
+        False for a release drawn with a seed: for tests and research, never to be published.
+    """
+
+    kind: str
+    grid: Grid
+    epsilon: str
+    neighbours: str
+    unit: str
+    n: int
+    measurements: Mapping[str, Array]
+    settings: Mapping[str, int] = field(default_factory=dict)
+    private: bool = True
+    crs: Optional[str] = None
+    working_crs: Optional[str] = None
+    ledger: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise BadInput(f"The kind of a release must be one of {', '.join(KINDS)}.")
+        if self.neighbours not in NEIGHBOURS or self.unit not in PROTECTED:
+            raise BadInput("A release must name its neighbour relation and what it protects.")
+        if set(self.measurements) != set(KINDS[self.kind]):
+            raise BadInput(f"The release lacks the measurements of a {self.kind} release.")
+        object.__setattr__(self, "epsilon", epsilon_text(self.epsilon))
+        for values in self.measurements.values():
+            values.setflags(write=False)
+
+    @property
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon as a fraction."""
+        return exact_epsilon(self.epsilon)
+
+    @property
+    def size(self) -> int:
+        """How many points the public gets: n, or 0 when a noisy n is negative."""
+        return max(self.n, 0)
+
+    def statement(self) -> Dict[str, Any]:
+        """The privacy statement that travels with every file made from this release."""
+        from . import __version__
+
+        return {
+            "summary": _summary(self),
+            "private": self.private,
+            "epsilon": self.epsilon,
+            "protects": self.unit,
+            "neighbours": self.neighbours,
+            "mechanism": self.kind,
+            "n": self.n,
+            "software": f"dpsort-geo {__version__}",
+        }
+
+    def verify(self) -> List[str]:
+        """Check every invariant that the file can prove; the sentences say what was shown.
+
+        Raises `NotVerified` with one sentence at the first thing that does not hold.
+        """
+        from .verify import verify_release
+
+        return verify_release(self)
+
+    def to_json(self) -> str:
+        """The release as JSON text; integers stay integers, epsilon stays decimal text."""
+        mask = None if self.grid.runs is None else _packed(self.grid.runs.reshape(-1))
+        document = {
+            "format": FORMAT,
+            "version": VERSION,
+            "statement": self.statement(),
+            "kind": self.kind,
+            "private": self.private,
+            "epsilon": self.epsilon,
+            "neighbours": self.neighbours,
+            "unit": self.unit,
+            "n": self.n,
+            "settings": dict(self.settings),
+            "ledger": self.ledger,
+            "grid": {
+                "x0": self.grid.x0,
+                "y0": self.grid.y0,
+                "cell": self.grid.cell,
+                "order": self.grid.order,
+                "mask": mask,
+            },
+            "crs": self.crs,
+            "working_crs": self.working_crs,
+            "measurements": {name: _packed(self.measurements[name]) for name in KINDS[self.kind]},
+        }
+        return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Release":
+        """Read a release; whatever is wrong with the text is said in one sentence."""
+        document = _parsed(text)
+        try:
+            grid, runs = document["grid"], None
+            if grid["mask"] is not None:
+                runs = _unpacked(grid["mask"]).reshape(-1, 2)
+            kind = _text(document["kind"])
+            if kind not in KINDS:
+                raise BadInput("The release is of a kind that this version does not know.")
+            return cls(
+                kind=kind,
+                grid=Grid(
+                    _number(grid["x0"]), _number(grid["y0"]), _number(grid["cell"]),
+                    _whole(grid["order"]), runs,
+                ),
+                epsilon=_text(document["epsilon"]),
+                neighbours=_text(document["neighbours"]),
+                unit=_text(document["unit"]),
+                n=_whole(document["n"]),
+                measurements={
+                    name: _unpacked(document["measurements"][name]) for name in KINDS[kind]
+                },
+                settings={_text(k): _whole(v) for k, v in document["settings"].items()},
+                private=_truth(document["private"]),
+                crs=_optional_text(document["crs"]),
+                working_crs=_optional_text(document["working_crs"]),
+                ledger=_truth(document["ledger"]),
+            )  # fmt: skip
+        except BadInput:
+            raise
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            raise _broken() from None
+
+
+def _summary(release: Release) -> str:
+    if not release.private:
+        return "NOT PRIVATE: drawn with a seed, for tests and research. Do not publish."
+    whom = "one person, with all of that person's points," if release.unit == "person" else "one point"
+    change = {
+        "replace": f"if {whom} had been somewhere else",
+        "add-remove": f"if {whom} had not been there at all",
+    }[release.neighbours]
+    return (
+        f"Differentially private with epsilon = {release.epsilon}: {change}, any result would have "
+        f"been at most exp({release.epsilon}) times as likely or unlikely."
+        + ("" if release.unit == "person" else " One point is protected, not all points of one person.")
+    )
+
+
+def _broken() -> BadInput:
+    return BadInput("This is not a complete dpsort-geo release; ask for the file again.")
+
+
+def _parsed(text: str) -> Dict[str, Any]:
+    if len(text) > MOST_BYTES:
+        raise BadInput("The release is larger than 256 MB, which no publisher makes; it was not read.")
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadInput("The release is not valid JSON; it may have been cut short.") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise BadInput("This file is not a dpsort-geo release.")
+    if document.get("version") != VERSION:
+        raise BadInput(
+            f"This release has a version that this software does not know (it knows {VERSION}); "
+            "update dpsort-geo."
+        )
+    return document
+
+
+def _packed(values: Array) -> Any:
+    """Integers as text: int64 bytes, like with like, compressed; what exceeds int64 as a list."""
+    if values.dtype == object:
+        return [int(value) for value in values]
+    columns = values.astype("<i8").view(np.uint8).reshape(-1, 8).T
+    data = base64.b64encode(zlib.compress(columns.tobytes(), 9)).decode("ascii")
+    return {"count": int(values.size), "int64": data}
+
+
+def _unpacked(packed: Any) -> Array:
+    if isinstance(packed, list):
+        whole = [_whole(value) for value in packed]
+        fits = all(-(1 << 63) <= value < 1 << 63 for value in whole)
+        return np.array(whole, np.int64 if fits else object)
+    count = _whole(packed["count"])
+    if not 0 <= count <= MOST_VALUES:
+        raise BadInput("The release claims more values than any publisher makes; it was not read.")
+    inflate = zlib.decompressobj()
+    try:
+        raw = inflate.decompress(base64.b64decode(packed["int64"], validate=True), 8 * count + 1)
+    except (zlib.error, binascii.Error):
+        raise _broken() from None
+    if len(raw) != 8 * count or not inflate.eof:
+        raise _broken()
+    columns = np.frombuffer(raw, np.uint8).reshape(8, -1)
+    return np.ascontiguousarray(columns.T).view("<i8").reshape(-1).astype(np.int64)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError
+    return float(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _optional_text(value: Any) -> Optional[str]:
+    return None if value is None else _text(value)
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
