@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import json
 import zlib
 from dataclasses import dataclass, field
@@ -143,6 +144,7 @@ class Release:
             "working_crs": self.working_crs,
             "measurements": {name: _packed(self.measurements[name]) for name in KINDS[self.kind]},
         }
+        document["digest"] = _digest(document)
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
     @classmethod
@@ -214,7 +216,18 @@ def _parsed(text: str) -> Dict[str, Any]:
             f"This release has a version that this software does not know (it knows {VERSION}); "
             "update dpsort-geo."
         )
+    claimed = document.pop("digest", None)
+    if claimed is None:
+        raise _broken()
+    if claimed != _digest(document):
+        raise BadInput("The release was changed after it was made; ask for the file again.")
     return document
+
+
+def _digest(document: Dict[str, Any]) -> str:
+    """Shows accidents and careless edits; whoever can recompute it could also make a new file."""
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _packed(values: Array) -> Any:

@@ -51,6 +51,8 @@ class Cells:
                 "The group size times 4^order must stay below 2^62 for exact sums; "
                 "use smaller groups or a grid of lower order."
             )
+        if not sizes.size:
+            return np.zeros(0, np.int64)
         position = self.grid.compress(self.index)
         # Totals may pass 2^63 and wrap around; differences of two of them are the group sums,
         # below 2^62, so they are exact all the same.

@@ -76,6 +76,6 @@ def _decode_sort(release: Release, decoder: str) -> Decoded:
         return Decoded(release, Monotone(place, np.zeros(2)))
     sizes = balanced_sizes(n * per_person, release.settings["groups"])
     decoders = {"default": decode_sorted, "paper": decode_sorted_paper}
-    rank, position = decoders[decoder](release.measurements["sums"], sizes, release.grid.n_cells)
+    rank, position, _ = decoders[decoder](release.measurements["sums"], sizes, release.grid.n_cells)
     # a position is the number of a cell; on the line, that cell's middle is half a cell further
     return Decoded(release, Monotone(position + 0.5, rank / per_person))

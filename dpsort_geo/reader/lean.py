@@ -28,24 +28,31 @@ class Lean:
     slope: Array
     bend: Array
 
-    def integral(self, axis: int, leaf: Array, u: Array) -> Array:
-        """Share of the leaf's mass below u along an axis."""
-        return _integral(self.slope[axis][leaf], self.bend[axis][leaf], u)
+    def density(self, axis: int, leaf: Array, u: Array, width: Array) -> Array:
+        """Mean of g over a stretch of the given width around u, exactly."""
+        v = u - 0.5
+        bend = 6 * v * v - 0.5 + width * width / 2
+        return 1 + self.slope[axis][leaf] * v + self.bend[axis][leaf] * bend
 
     def inverse(self, axis: int, leaf: Array, share: Array) -> Array:
         """The u below which that share of the leaf's mass lies; Newton's method in a bracket."""
         a, q = self.slope[axis][leaf], self.bend[axis][leaf]
         u, low, high = share.copy(), np.zeros(share.size), np.ones(share.size)
-        for _ in range(8):
-            error = _integral(a, q, u) - share
-            if float(np.abs(error).max(initial=0.0)) < 1e-9:
+        open_ = np.arange(share.size)
+        for _ in range(40):
+            error = _integral(a, q, u[open_]) - share[open_]
+            wrong = np.abs(error) > 1e-7
+            if not wrong.all():
+                open_, error, a, q = open_[wrong], error[wrong], a[wrong], q[wrong]
+            if not open_.size:
                 break
-            np.copyto(high, u, where=error > 0)
-            np.copyto(low, u, where=error < 0)
-            v = u - 0.5
-            steepness = 1 + a * v + q * (6 * v * v - 0.5)
-            step = u - error / np.maximum(steepness, 1e-3)
-            u = np.where((step > low) & (step < high), step, (low + high) / 2)
+            at = u[open_]
+            high[open_] = np.where(error > 0, at, high[open_])
+            low[open_] = np.where(error < 0, at, low[open_])
+            v = at - 0.5
+            step = at - error / np.maximum(1 + a * v + q * (6 * v * v - 0.5), 1e-3)
+            inside = (step > low[open_]) & (step < high[open_])
+            u[open_] = np.where(inside, step, (low[open_] + high[open_]) / 2)
         return u
 
 

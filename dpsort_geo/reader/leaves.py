@@ -50,7 +50,9 @@ class Leaves:
     def cumulative(self) -> Monotone:
         """F along the curve."""
         place = np.append(self.start, self.start[-1] + self.area[-1]).astype(np.float64)
-        return Monotone(place, np.concatenate([[0.0], np.cumsum(self.mass)]))
+        mass = np.concatenate([[0.0], np.cumsum(self.mass)])
+        mass[-1] = np.rint(mass[-1])  # n is a whole number; rounding may have left a hair
+        return Monotone(place, mass)
 
 
 def leaves_from(grid: Grid, level: Array, index: Array, estimate: Array, total: float) -> Leaves:

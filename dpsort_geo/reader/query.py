@@ -1,0 +1,151 @@
+"""Counts in polygons and quantiles along the curve, from a release."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Sequence, Tuple
+
+import numpy as np
+
+from ..curve.cover import Rings, blocks_of
+from ..curve.grid import Grid
+from ..errors import BadInput
+from .decode import Decoded
+from .lean import lean
+from .leaves import Leaves, columns_and_rows
+
+Array = np.ndarray
+#: zone number, level and index of quadtree blocks
+Blocks = Tuple[Array, Array, Array]
+
+#: outlines are followed in eighths of a cell, or as finely as this many rows in all allow
+_FINER = 3
+_MOST_ROWS = 300_000
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """Which share of each leaf lies in each zone; a row a (zone, leaf) pair that overlap."""
+
+    zones: int
+    zone: Array
+    leaf: Array
+    #: share of the leaf's allowed cells, and of its mass
+    area: Array
+    mass: Array
+
+
+def count_within(
+    decoded: Decoded, zones: Sequence[Rings], level: float = 0.9
+) -> Tuple[Array, Array, Array]:
+    """Estimated number of points in each zone, with the limits of a ``level`` interval.
+
+    A zone is a list of rings in the coordinates of the grid; see `dpsort_geo.curve.cover`.
+    """
+    from .uncertainty import interval
+
+    if not 0 < level < 1:
+        raise BadInput("The level of an interval must lie between 0 and 1, such as 0.9.")
+    if not len(zones):
+        empty = np.zeros(0)
+        return empty, empty, empty
+    blocks = zone_blocks(decoded.grid, zones)
+    if decoded.leaves is None:
+        estimate = mass_on_curve(decoded, blocks, len(zones))
+        return (estimate, *interval(decoded, blocks, len(zones), estimate, level))
+    covered = coverage(decoded.leaves, blocks, len(zones))
+    part = decoded.leaves.mass[covered.leaf] * covered.mass
+    estimate = np.bincount(covered.zone, part, len(zones))
+    return (estimate, *interval(decoded, covered, len(zones), estimate, level))
+
+
+def quantiles(decoded: Decoded, shares: Sequence[float]) -> Tuple[Array, Array]:
+    """Coordinates of the points that lie behind given shares of all points along the curve."""
+    share = np.asarray(shares, np.float64)
+    if share.ndim != 1 or not np.all((share >= 0) & (share <= 1)):
+        raise BadInput("Quantiles are given as numbers between 0 and 1, such as 0.5.")
+    place = decoded.cumulative.at(share * decoded.cumulative.total)
+    cell = np.clip(np.floor(place), 0, decoded.grid.n_cells - 1).astype(np.int64)
+    return decoded.grid.centres(cell)
+
+
+def zone_blocks(grid: Grid, zones: Sequence[Rings]) -> Blocks:
+    """Quadtree blocks of the zones (zone, level, index), finer than the grid if that is cheap."""
+    height = sum(
+        float(np.abs(np.diff(np.asarray(ring)[:, 1], append=np.asarray(ring)[:1, 1])).sum())
+        for rings in zones
+        for ring in rings
+    )
+    order = min(grid.order + _FINER, 28)
+    while order > 1 and height / (grid.side / 2.0**order) > _MOST_ROWS:
+        order -= 1
+    return blocks_of(zones, Grid(grid.x0, grid.y0, grid.side / 2.0**order, order))
+
+
+def mass_on_curve(decoded: Decoded, blocks: Blocks, zones: int) -> Array:
+    """Mass of the blocks of each zone by F alone."""
+    zone, level, index = blocks
+    start = place_of(decoded.grid, level, index)
+    stop = place_of(decoded.grid, level, index + 1)
+    part = decoded.cumulative.before(stop) - decoded.cumulative.before(start)
+    return np.bincount(zone, part, zones)
+
+
+def place_of(grid: Grid, level: Array, index: Array) -> Array:
+    """Where on the curve, as F measures it, quadtree nodes begin; they may be parts of cells."""
+    inside = np.maximum(level - grid.order, 0)
+    cell = index << 2 * np.maximum(grid.order - level, 0) >> 2 * inside
+    place = grid.allowed_before(cell).astype(np.float64)
+    rest = index & ((np.int64(1) << 2 * inside) - 1)
+    some = np.flatnonzero(rest)
+    part = np.ldexp(rest[some].astype(np.float64), -2 * inside[some])
+    place[some] += part * grid.is_allowed(cell[some])
+    return place
+
+
+def coverage(leaves: Leaves, blocks: Blocks, zones: int) -> Coverage:
+    """Share of each leaf in each zone: 1 for leaves inside a block, less for leaves around one."""
+    zone, level, index = blocks
+    order = max(leaves.grid.order, int(level.max(initial=0)))
+    start = leaves.index << 2 * (order - leaves.level)
+    first, last = index << 2 * (order - level), (index + 1) << 2 * (order - level)
+    low, high = np.searchsorted(start, first), np.searchsorted(start, last)
+    # blocks inside one larger leaf, the last one that begins at the block's start or before it
+    around = np.searchsorted(start, first, side="right") - 1
+    hit = (around >= 0) & (leaves.level[around] < level)
+    hit &= first < start[around] + (np.int64(1) << 2 * (order - leaves.level[around]))
+    small = np.flatnonzero(hit)
+    leaf = around[small]
+    # leaves that a block holds
+    many = np.where(hit, 0, high - low)
+    block = np.repeat(np.arange(many.size), many)
+    inside = np.arange(block.size) - np.repeat(np.cumsum(many) - many, many) + low[block]
+    area, mass = _partial(leaves, leaf, level[small], index[small])
+    ones = np.ones(inside.size)
+    key = np.concatenate([zone[block] * start.size + inside, zone[small] * start.size + leaf])
+    pair, place = np.unique(key, return_inverse=True)
+    place = place.reshape(-1)
+    return Coverage(
+        zones,
+        pair // start.size,
+        pair % start.size,
+        np.minimum(np.bincount(place, np.concatenate([ones, area]), pair.size), 1.0),
+        np.minimum(np.bincount(place, np.concatenate([ones, mass]), pair.size), 1.0),
+    )
+
+
+def _partial(leaves: Leaves, leaf: Array, level: Array, index: Array) -> Tuple[Array, Array]:
+    """Share of a leaf's area and of its mass in a block that lies inside the leaf."""
+    grid = leaves.grid
+    area = place_of(grid, level, index + 1) - place_of(grid, level, index)
+    area /= leaves.area[leaf]
+    shape = lean(leaves)
+    mass = area.copy()
+    bent = np.flatnonzero(leaves.is_whole[leaf])
+    leaf, level, index = leaf[bent], level[bent], index[bent]
+    deeper = level - leaves.level[leaf]
+    corners = leaves.column[leaf] << deeper, leaves.row[leaf] << deeper
+    for axis, own in enumerate(columns_and_rows(level, index)):
+        u = np.ldexp((own - corners[axis]).astype(np.float64), -deeper)
+        mass[bent] *= shape.density(axis, leaf, u + np.ldexp(0.5, -deeper), np.ldexp(1.0, -deeper))
+    return area, mass

@@ -1,0 +1,199 @@
+"""The artefact: what is written is what is read, and what was edited does not verify."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpsort_geo.budget import epsilon_text, exact_epsilon
+from dpsort_geo.curve.grid import Grid
+from dpsort_geo.errors import BadInput, NotVerified
+from dpsort_geo.publisher.adaptive import publish_adaptive
+from dpsort_geo.publisher.cells import count_cells
+from dpsort_geo.publisher.sort import publish_sorted
+from dpsort_geo.release import Release, _digest
+
+MASKED = Grid(-10.0, 3.5, 0.25, 6, np.array([[0, 1000], [1500, 4000]]))
+
+
+def cells(n=500, grid=MASKED):
+    rng = np.random.default_rng(n)
+    return count_cells(grid, rng.normal(-2, 2, n), rng.normal(11, 2, n))
+
+
+RELEASES = {
+    "adaptive": lambda: publish_adaptive(cells(), "0.7"),
+    "adaptive add-remove": lambda: publish_adaptive(cells(), "0.7", neighbours="add-remove"),
+    "sort": lambda: publish_sorted(cells(), 1),
+    "sort add-remove": lambda: publish_sorted(cells(), 1, neighbours="add-remove"),
+    "sort paper": lambda: publish_sorted(cells(2000), 1, group_size="paper"),
+    "sort persons": lambda: publish_sorted(cells(400), 2, points_per_person=20),
+}
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_release_survives_its_json_and_verifies(name):
+    release = RELEASES[name]()
+    again = Release.from_json(release.to_json())
+    assert again.to_json() == release.to_json()
+    assert again.grid == release.grid and again.epsilon == release.epsilon
+    for key, values in release.measurements.items():
+        assert np.array_equal(again.measurements[key], values)
+    assert again.private and len(again.verify()) >= 3
+
+
+def test_integers_beyond_64_bits_stay_exact():
+    big = np.array([2**80, -(3**70)], object)
+    grid = Grid(0, 0, 1, 31)
+    release = Release("sort", grid, "1", "replace", "point", 2, {"sums": big}, {"groups": 2})
+    assert Release.from_json(release.to_json()).measurements["sums"].tolist() == big.tolist()
+
+
+@pytest.mark.parametrize(
+    "given_, text",
+    [(0.1, "0.1"), ("0.10", "0.1"), (1, "1"), (np.float64(0.3), "0.3"), ("1e-3", "0.001")],
+)
+def test_epsilon_is_the_decimal_that_was_written(given_, text):
+    assert epsilon_text(given_) == text
+    assert exact_epsilon(given_) == exact_epsilon(text)
+
+
+@pytest.mark.parametrize(
+    "bad", [0, -1, "abc", float("nan"), float("inf"), None, True, "", "1/3", 1e-30, 1e9, [1]]
+)
+def test_an_epsilon_that_is_not_a_usable_number_is_refused(bad):
+    with pytest.raises(BadInput):
+        exact_epsilon(bad)
+
+
+def edited(release, **changes):
+    return dataclasses.replace(release, **changes)
+
+
+def with_value(release, name, place, change):
+    values = release.measurements[name].copy()
+    values[place] += change
+    return edited(release, measurements={**release.measurements, name: values})
+
+
+@pytest.mark.parametrize("name", ["adaptive", "adaptive add-remove"])
+def test_an_adaptive_release_whose_nodes_rates_or_settings_were_edited_does_not_verify(name):
+    release = RELEASES[name]()
+    last = release.measurements["level"].size - 1
+    other = Grid(-10.0, 3.5, 0.25, 6, np.array([[0, 1000]]))
+    cut = {key: values[:-1] for key, values in release.measurements.items()}
+    more = {key: np.append(values, values[-1]) for key, values in release.measurements.items()}
+    for broken in (
+        edited(release, epsilon="70"),
+        edited(release, n=release.n * 400),
+        edited(release, grid=other),
+        edited(release, measurements=cut),
+        edited(release, measurements=more),
+        edited(release, settings={"seed": 1}),
+        with_value(release, "rate", last, 1),
+        with_value(release, "rate", 0, -1),
+        with_value(release, "index", last, 1),
+        with_value(release, "level", last, -1),
+    ):
+        with pytest.raises(NotVerified):
+            broken.verify()
+
+
+@pytest.mark.parametrize("name", ["sort", "sort add-remove", "sort persons"])
+def test_a_sort_release_whose_sizes_or_scale_were_edited_does_not_verify(name):
+    release = RELEASES[name]()
+    for broken in (
+        edited(release, epsilon="1.4"),
+        edited(release, grid=Grid(-10.0, 3.5, 0.25, 6)),
+        edited(release, unit="person" if release.unit == "point" else "point"),
+        edited(release, settings={**release.settings, "groups": release.settings["groups"] + 1}),
+        edited(release, settings={**release.settings, "scale_numerator": 1}),
+        edited(release, measurements={"sums": release.measurements["sums"][:-1]}),
+        edited(release, neighbours="replace" if release.neighbours != "replace" else "add-remove"),
+    ):
+        with pytest.raises(NotVerified):
+            broken.verify()
+
+
+DOCUMENT = json.loads(publish_adaptive(cells(60), 1).to_json())
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_a_broken_file_is_refused_in_one_sentence_and_never_crashes(data):
+    document = json.loads(json.dumps(DOCUMENT))
+    spot = document
+    while True:
+        key = data.draw(st.sampled_from(sorted(spot)))
+        if isinstance(spot[key], dict) and spot[key] and data.draw(st.booleans()):
+            spot = spot[key]
+            continue
+        break
+    junk = st.one_of(
+        st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=9),
+        st.lists(st.integers(), max_size=3), st.dictionaries(st.text(max_size=3), st.integers()),
+    )  # fmt: skip
+    if data.draw(st.booleans()):
+        del spot[key]
+    else:
+        spot[key] = data.draw(junk)
+    document.pop("digest", None)
+    document["digest"] = _digest(document)
+    try:
+        Release.from_json(json.dumps(document)).verify()
+    except BadInput as refused:
+        assert "\n" not in str(refused)
+
+
+@pytest.mark.parametrize(
+    "text, word",
+    [
+        ("", "JSON"), ("{", "JSON"), ("[" * 100_000, "JSON"), ("[]", "not a dpsort-geo release"),
+        ("{}", "not a dpsort-geo release"),
+        (json.dumps({"format": "dpsort-geo release", "version": 99}), "update dpsort-geo"),
+        (json.dumps({"format": "dpsort-geo release", "version": 1}), "not a complete"),
+    ],
+)  # fmt: skip
+def test_what_is_no_release_gets_one_clear_sentence(text, word):
+    with pytest.raises(BadInput, match=word):
+        Release.from_json(text)
+
+
+@pytest.mark.parametrize("key", ["epsilon", "n", "private", "neighbours", "unit", "crs", "ledger"])
+def test_a_file_edited_after_it_was_made_is_not_read(key):
+    document = json.loads(json.dumps(DOCUMENT))
+    changed = {"epsilon": "2", "n": 61, "private": False, "neighbours": "add-remove"}
+    document[key] = changed.get(key, "person" if key == "unit" else True)
+    with pytest.raises(BadInput, match="changed after it was made"):
+        Release.from_json(json.dumps(document))
+
+
+def signed(document):
+    document.pop("digest", None)
+    return json.dumps({**document, "digest": _digest(document)})
+
+
+def test_a_release_that_would_unpack_to_more_than_it_says_is_refused():
+    document = json.loads(json.dumps(DOCUMENT))
+    document["measurements"]["value"]["count"] = 5
+    with pytest.raises(BadInput, match="complete"):
+        Release.from_json(signed(document))
+    document["measurements"]["value"]["count"] = 10**12
+    with pytest.raises(BadInput, match="more values"):
+        Release.from_json(signed(document))
+
+
+def test_a_release_drawn_with_a_seed_says_that_it_is_not_private(seeded):
+    for release in (publish_adaptive(cells(), 1, noise=seeded(1)),
+                    publish_sorted(cells(), 1, noise=seeded(1))):  # fmt: skip
+        assert not release.private
+        assert release.statement()["summary"].startswith("NOT PRIVATE")
+        assert json.loads(release.to_json())["private"] is False
+
+
+def test_the_statement_says_whether_a_point_or_a_person_is_protected():
+    assert "One point is protected, not all points" in RELEASES["sort"]().statement()["summary"]
+    assert "one person" in RELEASES["sort persons"]().statement()["summary"]
