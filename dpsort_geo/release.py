@@ -235,7 +235,7 @@ def _packed(values: Array) -> Any:
     if values.dtype == object:
         return [int(value) for value in values]
     columns = values.astype("<i8").view(np.uint8).reshape(-1, 8).T
-    data = base64.b64encode(zlib.compress(columns.tobytes(), 9)).decode("ascii")
+    data = base64.b64encode(zlib.compress(columns.tobytes(), 6)).decode("ascii")
     return {"count": int(values.size), "int64": data}
 
 

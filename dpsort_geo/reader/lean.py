@@ -19,6 +19,8 @@ Array = np.ndarray
 
 #: a neighbour counts for at most this many times the leaf's own density
 CAP = 4.0
+#: points are bent in pieces that stay in cache
+_CHUNK = 1 << 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,24 +37,12 @@ class Lean:
         return 1 + self.slope[axis][leaf] * v + self.bend[axis][leaf] * bend
 
     def inverse(self, axis: int, leaf: Array, share: Array) -> Array:
-        """The u below which that share of the leaf's mass lies; Newton's method in a bracket."""
-        a, q = self.slope[axis][leaf], self.bend[axis][leaf]
-        u, low, high = share.copy(), np.zeros(share.size), np.ones(share.size)
-        open_ = np.arange(share.size)
-        for _ in range(40):
-            error = _integral(a, q, u[open_]) - share[open_]
-            wrong = np.abs(error) > 1e-7
-            if not wrong.all():
-                open_, error, a, q = open_[wrong], error[wrong], a[wrong], q[wrong]
-            if not open_.size:
-                break
-            at = u[open_]
-            high[open_] = np.where(error > 0, at, high[open_])
-            low[open_] = np.where(error < 0, at, low[open_])
-            v = at - 0.5
-            step = at - error / np.maximum(1 + a * v + q * (6 * v * v - 0.5), 1e-3)
-            inside = (step > low[open_]) & (step < high[open_])
-            u[open_] = np.where(inside, step, (low[open_] + high[open_]) / 2)
+        """The u below which that share of the leaf's mass lies, to a hundred-thousandth."""
+        u = np.empty(share.size)
+        for first in range(0, share.size, _CHUNK):
+            part = slice(first, first + _CHUNK)
+            which = leaf[part]
+            u[part] = _inverse(self.slope[axis][which], self.bend[axis][which], share[part])
         return u
 
 
@@ -74,9 +64,30 @@ def lean(leaves: Leaves) -> Lean:
     return Lean(slope, bend)
 
 
-def _integral(a: Array, q: Array, u: Array) -> Array:
-    v = u - 0.5
-    return u + a / 2 * (v * v - 0.25) + q * (2 * v * v - 0.5) * v
+def _inverse(a: Array, q: Array, share: Array) -> Array:
+    """Newton's method inside a bracket; what has settled is left alone."""
+    result = share.copy()
+    mine, u = np.arange(share.size), share
+    low, high = np.zeros(share.size), np.ones(share.size)
+    for _ in range(40):
+        v = u - 0.5
+        error = u + (v * v - 0.25) * (a / 2 + 2 * q * v) - share
+        wrong = np.abs(error) > 1e-5
+        many = np.count_nonzero(wrong)
+        if 2 * many < wrong.size:
+            result[mine] = u
+            if not many:
+                break
+            mine, u, v, error, share, low, high, a, q = (
+                part[wrong] for part in (mine, u, v, error, share, low, high, a, q)
+            )
+        np.copyto(high, u, where=error > 0)
+        np.copyto(low, u, where=error < 0)
+        newton = u - error / np.maximum(1 + a * v + q * (6 * v * v - 0.5), 1e-3)
+        u = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+    else:
+        result[mine] = u
+    return result
 
 
 def _minimum(a: Array, q: Array) -> Array:
