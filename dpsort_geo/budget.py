@@ -15,8 +15,10 @@ UNITS = 1 << 30
 #: under add-remove, this part of epsilon pays for the noisy n
 COUNT_UNITS = UNITS // 50
 
-#: units of mass that one person spreads over the cells of their points
+#: units of mass that one person spreads over the cells of their points (adaptive release)
 PERSON_UNITS = 1 << 20
+#: points that each person contributes to a sort release
+PERSON_POINTS = 20
 
 NEIGHBOURS = ("replace", "add-remove")
 PROTECTED = ("point", "person")
@@ -33,7 +35,12 @@ def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
             raise ValueError
         if isinstance(epsilon, float) or type(epsilon).__module__ == "numpy":
             epsilon = repr(float(epsilon))
-        value = Fraction(epsilon if isinstance(epsilon, Fraction) else Decimal(str(epsilon)))
+        if isinstance(epsilon, Fraction):
+            value = epsilon
+        else:
+            written = Decimal(str(epsilon))
+            # a huge exponent would take for ever to write out as a fraction
+            value = Fraction(written) if -30 < written.adjusted() < 30 else Fraction(0)
     except (InvalidOperation, ValueError, TypeError, OverflowError):
         raise BadInput("Epsilon must be a positive number such as 1 or 0.5.") from None
     if not 0 < value <= 1000:

@@ -32,7 +32,7 @@ MOST_VALUES = 1 << 24
 KINDS: Mapping[str, tuple[str, ...]] = {
     "adaptive": ("level", "index", "rate", "value"),
     "sort": ("sums",),
-    "hybrid": ("counts", "sums", "histogram"),
+    "hybrid": ("counts", "sums"),
 }
 
 
@@ -186,7 +186,9 @@ class Release:
 def _summary(release: Release) -> str:
     if not release.private:
         return "NOT PRIVATE: drawn with a seed, for tests and research. Do not publish."
-    whom = "one person, with all of that person's points," if release.unit == "person" else "one point"
+    whom = (
+        "one person, with all of that person's points," if release.unit == "person" else "one point"
+    )
     change = {
         "replace": f"if {whom} had been somewhere else",
         "add-remove": f"if {whom} had not been there at all",
@@ -194,7 +196,11 @@ def _summary(release: Release) -> str:
     return (
         f"Differentially private with epsilon = {release.epsilon}: {change}, any result would have "
         f"been at most exp({release.epsilon}) times as likely or unlikely."
-        + ("" if release.unit == "person" else " One point is protected, not all points of one person.")
+        + (
+            ""
+            if release.unit == "person"
+            else " One point is protected, not all points of one person."
+        )
     )
 
 
@@ -204,7 +210,9 @@ def _broken() -> BadInput:
 
 def _parsed(text: str) -> Dict[str, Any]:
     if len(text) > MOST_BYTES:
-        raise BadInput("The release is larger than 256 MB, which no publisher makes; it was not read.")
+        raise BadInput(
+            "The release is larger than 256 MB, which no publisher makes; it was not read."
+        )
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):

@@ -90,7 +90,11 @@ def _sort(release: Release) -> List[str]:
     if set(settings) != expected:
         _refuse("its settings are not those of a sort release")
     groups, per_person = settings["groups"], settings["points_per_person"]
-    if sums.size != groups or not 0 <= groups <= release.size or (groups == 0) != (release.size == 0):
+    if (
+        sums.size != groups
+        or not 0 <= groups <= release.size
+        or (groups == 0) != (release.size == 0)
+    ):
         _refuse("the number of sums does not fit the number of groups and of points")
     if (per_person > 1) != (release.unit == "person") or per_person < 1:
         _refuse("the points per person do not fit what the release protects")

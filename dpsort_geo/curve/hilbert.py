@@ -1,14 +1,14 @@
 """The Hilbert curve: cell (column i, row j) of a 2^order x 2^order grid <-> position 0..4^order-1.
 
 This is the curve of geopandas: it starts in the lower left cell, ends in the lower right one, and
-visits the four quadrants as (0,0), (0,1), (1,1), (1,0). Its orientation is fixed at the *top*, so it
-does not depend on the order: ``encode(i, j, p) >> 2 == encode(i >> 1, j >> 1, p - 1)``. Hence the
+visits the quadrants as (0,0), (0,1), (1,1), (1,0). Its orientation is fixed at the *top*, whatever
+the order: ``encode(i, j, p) >> 2 == encode(i >> 1, j >> 1, p - 1)``. Hence the
 quadtree node (i, j) of level l holds, in a grid of order p, exactly the positions
 ``[h * 4**(p - l), (h + 1) * 4**(p - l))`` with ``h = encode(i, j, l)``.
 
 How it is computed. Inside each quadrant the curve is a copy of itself, turned in one of four ways
 (a *state*): as it is, transposed (1), rotated by half a turn (2), or both (3). These four form a
-group under XOR, so a quadrant's state is its parent's XOR a turn that depends on the quadrant alone.
+group under XOR, so a quadrant's state is its parent's XOR a turn that the quadrant alone decides.
 A table walks eight levels at once: (state, 8 bits of i, 8 bits of j) -> (next state, 16 bits of the
 position). Leading zero bits visit only the first quadrant, which transposes; a grid whose order is
 no multiple of eight is padded with them and starts transposed if their number is odd.

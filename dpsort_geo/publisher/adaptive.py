@@ -73,7 +73,9 @@ def publish_adaptive(
     def answer(level: int, index: Array, rate: Array) -> Array:
         span = np.int64(4 ** (cells.grid.order - level))
         true = cells.counts_in(index * span, (index + 1) * span)
-        scale = units * UNITS * exact.denominator, rate * exact.numerator
+        # an epsilon of very many digits needs integers longer than 64 bits
+        whole = rate if UNITS * exact.numerator < 1 << 62 else rate.astype(object)
+        scale = units * UNITS * exact.denominator, whole * exact.numerator
         return true + noise(*scale, index.size)
 
     nodes = walk(cells.grid, n, exact, budget, answer, units)

@@ -7,7 +7,7 @@ pieces, anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence, Tuple
+from typing import Sequence
 
 import numpy as np
 
@@ -108,21 +108,18 @@ def merge_all(tables: Sequence[Cells]) -> Cells:
         raise BadInput("Only counts on the same grid can be merged.")
     if len(tables) == 1:
         return tables[0]
-    return _summed(
+    return from_counts(
         grid,
         np.concatenate([table.index for table in tables]),
         np.concatenate([table.count for table in tables]),
     )
 
 
-def _summed(grid: Grid, index: Array, count: Array) -> Cells:
-    index, count = _sorted_by_index(index, count)
+def from_counts(grid: Grid, index: Array, count: Array) -> Cells:
+    """Add up counts of allowed curve indices, given in any order and possibly repeated."""
+    order = np.argsort(index, kind="stable")
+    index, count = index[order], count[order]
     if not index.size:
         return Cells(grid, index, count)
     first = np.flatnonzero(np.r_[True, index[1:] != index[:-1]])
     return Cells(grid, index[first], np.add.reduceat(count, first))
-
-
-def _sorted_by_index(index: Array, count: Array) -> Tuple[Array, Array]:
-    order = np.argsort(index, kind="stable")
-    return index[order], count[order]

@@ -33,9 +33,6 @@ from ..release import Release
 from .cells import Cells, merge
 from .noise import Noise, discrete_laplace
 
-#: points that each person contributes to a person-level sort release
-POINTS_PER_PERSON = 20
-
 
 def publish_sorted(
     cells: Cells,

@@ -69,9 +69,7 @@ def _own_answers(release: Release) -> "tuple[Array, Array, Array, Array]":
     precision = 1 / noise_variance(release, m["rate"])
     order = np.lexsort((m["index"], m["level"]))
     level, index = m["level"][order], m["index"][order]
-    first = np.flatnonzero(
-        np.r_[True, (level[1:] != level[:-1]) | (index[1:] != index[:-1])]
-    )
+    first = np.flatnonzero(np.r_[True, (level[1:] != level[:-1]) | (index[1:] != index[:-1])])
     total = np.add.reduceat(precision[order], first)
     weighted = np.add.reduceat((precision * (m["value"] / units))[order], first)
     zero = np.zeros(1, np.int64)

@@ -70,7 +70,9 @@ def test_a_coordinate_that_is_no_number_is_refused_without_repeating_it(bad):
 def test_far_away_points_are_taken_to_the_edge():
     grid = Grid(0.0, 0.0, 1.0, 2)
     far = np.array([1e300, -1e300, 1.7e308])
-    assert np.array_equal(grid.positions(far, far), grid.positions([3.5, 0.5, 3.5], [3.5, 0.5, 3.5]))
+    assert np.array_equal(
+        grid.positions(far, far), grid.positions([3.5, 0.5, 3.5], [3.5, 0.5, 3.5])
+    )
 
 
 @pytest.mark.parametrize(

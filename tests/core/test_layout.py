@@ -59,7 +59,9 @@ def users_of(part):
 
 
 def test_the_reader_and_the_release_never_import_the_publisher():
-    assert not {"reader", "release", "verify", "schedule", "curve", "hybrid"} & users_of("publisher")
+    assert not {"reader", "release", "verify", "schedule", "curve", "hybrid"} & users_of(
+        "publisher"
+    )
 
 
 def test_the_release_never_imports_the_reader():
