@@ -12,8 +12,9 @@ So a change of one count on a path changes the likelihood of all answers by exp(
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Callable, Dict, List, NamedTuple, Tuple
+from typing import Callable, Dict, List, Tuple
 
 import numpy as np
 
@@ -41,7 +42,8 @@ _BEYOND = np.int64(1 << 57)
 MOST_POINTS = 1 << 37
 
 
-class Nodes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Nodes:
     """What was asked and answered, in the order of the rule."""
 
     level: Array

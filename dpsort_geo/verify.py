@@ -39,7 +39,7 @@ def _refuse(reason: str) -> NoReturn:
 
 def _adaptive(release: Release) -> List[str]:
     recorded = Nodes(**release.measurements)
-    if len({part.shape for part in recorded}) != 1:
+    if len({part.shape for part in release.measurements.values()}) != 1:
         _refuse("its nodes, rates and values are not equally many")
     if release.settings:
         _refuse("it has settings that an adaptive release does not have")

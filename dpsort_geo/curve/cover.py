@@ -59,25 +59,24 @@ def blocks_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
         if level:
             # a parent is full where both of its rows are, over whole pairs of columns
             both = _at_depth(key >> 1, start, stop, 2, level)
-            full = both[0], (both[1] + 1) >> 1, both[2] >> 1
-            full = tuple(part[full[1] < full[2]] for part in full)
-            doubled = np.concatenate([full[0] * 2, full[0] * 2 + 1])
+            row, first, last = both[0], (both[1] + 1) >> 1, both[2] >> 1
+            row, first, last = (part[first < last] for part in (row, first, last))
             rest = _at_depth(
-                np.concatenate([key, doubled]),
-                np.concatenate([start, full[1] * 2, full[1] * 2]),
-                np.concatenate([stop, full[2] * 2, full[2] * 2]),
+                np.concatenate([key, row * 2, row * 2 + 1]),
+                np.concatenate([start, first * 2, first * 2]),
+                np.concatenate([stop, last * 2, last * 2]),
                 1,
                 level,
             )
-            key, start, stop = full
+            key, start, stop = row, first, last
         else:
             rest = key, start, stop
         found.append(_cells(rest, level))
     if not found:
         empty = np.zeros(0, np.int64)
         return empty, empty, empty
-    zone, level, index = (np.concatenate(parts) for parts in zip(*found))
-    return zone, level, index
+    zones_, levels, indices = (np.concatenate(parts) for parts in zip(*found))
+    return zones_, levels, indices
 
 
 def _row_runs(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:

@@ -86,6 +86,6 @@ def publish_adaptive(
         neighbours=neighbours,
         unit=unit,
         n=n,
-        measurements=nodes._asdict(),
+        measurements=dict(vars(nodes)),
         private=noise is discrete_laplace,
     )
