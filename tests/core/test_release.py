@@ -2,12 +2,14 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import dpsort_geo
 from dpsort_geo.budget import epsilon_text, exact_epsilon
 from dpsort_geo.curve.grid import Grid
 from dpsort_geo.errors import BadInput, NotVerified
@@ -197,3 +199,14 @@ def test_a_release_drawn_with_a_seed_says_that_it_is_not_private(seeded):
 def test_the_statement_says_whether_a_point_or_a_person_is_protected():
     assert "One point is protected, not all points" in RELEASES["sort"]().statement()["summary"]
     assert "one person" in RELEASES["sort persons"]().statement()["summary"]
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_every_release_follows_the_json_schema_in_the_package(name):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((Path(dpsort_geo.__file__).parent / "release.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    document = json.loads(RELEASES[name]().to_json())
+    jsonschema.validate(document, schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**document, "seed": 1}, schema)
