@@ -40,7 +40,17 @@ def count_within(
 ) -> Tuple[Array, Array, Array]:
     """Estimated number of points in each zone, with the limits of a ``level`` interval.
 
-    A zone is a list of rings in the coordinates of the grid; see `dpsort_geo.curve.cover`.
+    A zone is a list of rings in the coordinates of the grid; see `dpsort_geo.curve.cover`. How the
+    limits come about is told in `uncertainty`.
+
+    >>> from dpsort_geo.publisher.adaptive import publish_adaptive
+    >>> from dpsort_geo.publisher.cells import count_cells
+    >>> from dpsort_geo.reader.decode import decode
+    >>> cells = count_cells(Grid(0.0, 0.0, 1.0, 3), np.arange(8.0), np.arange(8.0))
+    >>> everything = [np.array([[0, 0], [8, 0], [8, 8], [0, 8]], float)]
+    >>> estimate, low, high = count_within(decode(publish_adaptive(cells, epsilon=1)), [everything])
+    >>> float(estimate[0].round(6)), bool(low[0] <= 8 <= high[0])
+    (8.0, True)
     """
     from .uncertainty import interval
 
@@ -60,7 +70,16 @@ def count_within(
 
 
 def quantiles(decoded: Decoded, shares: Sequence[float]) -> Tuple[Array, Array]:
-    """Coordinates of the points that lie behind given shares of all points along the curve."""
+    """Coordinates of the points that lie behind given shares of all points along the curve.
+
+    >>> from dpsort_geo.publisher.adaptive import publish_adaptive
+    >>> from dpsort_geo.publisher.cells import count_cells
+    >>> from dpsort_geo.reader.decode import decode
+    >>> cells = count_cells(Grid(0.0, 0.0, 1.0, 1), np.full(9, 1.5), np.full(9, 0.5))
+    >>> x, y = quantiles(decode(publish_adaptive(cells, epsilon=100)), [0.5])
+    >>> x.tolist(), y.tolist()
+    ([1.5], [0.5])
+    """
     share = np.asarray(shares, np.float64)
     if share.ndim != 1 or not np.all((share >= 0) & (share <= 1)):
         raise BadInput("Quantiles are given as numbers between 0 and 1, such as 0.5.")

@@ -1,0 +1,144 @@
+"""Refit the law of `dpsort_geo.planning` with the real implementation on real data.
+
+Every real data set (see `datasets`), n from 1,000 to 100,000, epsilon from 0.1 to 3, two seeds;
+grid of order 12, sort with its default group size. The error is the earth mover's distance
+between the n published points and the n true ones, in sides of the domain. It is computed exactly
+(POT) for 1,000 points and sliced (64 directions, times pi/2, on the points themselves) for all
+sizes; the sliced one is multiplied by the mean ratio of exact to sliced found for that method.
+
+The adaptive law is A (n eps)^-B + C / sqrt(n), the sort law A (n eps)^-B: least squares of the
+logarithms. Low and high are the 5 % and 95 % quantiles of measured / law. Results are printed and
+kept in benchmarks/results/plan.json; the constants at the top of planning.py are changed by hand.
+
+    python benchmarks/plan.py
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+import datasets  # noqa: E402
+from arena import seeded_noise  # noqa: E402
+
+from dpsort_geo import planning  # noqa: E402
+from dpsort_geo.curve.grid import Grid  # noqa: E402
+from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
+from dpsort_geo.publisher.cells import count_cells  # noqa: E402
+from dpsort_geo.publisher.sort import publish_sorted  # noqa: E402
+from dpsort_geo.reader.decode import decode  # noqa: E402
+from dpsort_geo.reader.diffuse import points as points_of  # noqa: E402
+
+ORDER = 12
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
+EPSILONS = (0.1, 0.3, 1.0, 3.0)
+SEEDS = 2
+EXACT_UP_TO = 1_000
+PUBLISH = {"adaptive": publish_adaptive, "sort": publish_sorted}
+
+Row = Dict[str, Any]
+
+
+def sliced(a: np.ndarray, b: np.ndarray, directions: int = 64) -> float:
+    """Mean distance of sorted projections, times pi/2: a mere shift costs exactly its length."""
+    total = 0.0
+    for angle in np.pi * np.arange(directions) / directions:
+        way = np.array([np.cos(angle), np.sin(angle)])
+        total += float(np.abs(np.sort(a @ way) - np.sort(b @ way)).mean())
+    return total / directions * np.pi / 2
+
+
+def exact(a: np.ndarray, b: np.ndarray) -> float:
+    """The earth mover's distance of as many points."""
+    import ot
+
+    return float(ot.emd2([], [], ot.dist(a, b, metric="euclidean"), numItermax=1_000_000))
+
+
+def measure() -> List[Row]:
+    rows: List[Row] = []
+    rng = np.random.default_rng(2012)
+    grid = Grid(0.0, 0.0, 2.0**-ORDER, ORDER)
+    for name in datasets.REAL:
+        begin = time.perf_counter()
+        for n in SIZES:
+            for epsilon in EPSILONS:
+                for _ in range(SEEDS):
+                    true = datasets.sample(name, n, rng)
+                    cells = count_cells(grid, true[:, 0], true[:, 1])
+                    for method, publish in PUBLISH.items():
+                        release = publish(cells, epsilon, noise=seeded_noise(rng))
+                        found = np.column_stack(points_of(decode(release)))
+                        row: Row = {"data": name, "method": method, "n": n, "epsilon": epsilon}
+                        row["sliced"] = sliced(true, found)
+                        if n <= EXACT_UP_TO:
+                            row["exact"] = exact(true, found)
+                        rows.append(row)
+        print(f"{name}: {time.perf_counter() - begin:.0f} s", flush=True)
+    return rows
+
+
+def fitted(rows: List[Row], method: str) -> Dict[str, float]:
+    """The constants of the law of one method, and how far the law in use is off."""
+    rows = [row for row in rows if row["method"] == method]
+    both = [row for row in rows if "exact" in row]
+    ratio = float(np.exp(np.mean([np.log(row["exact"] / row["sliced"]) for row in both])))
+    n = np.array([row["n"] for row in rows], float)
+    wealth = n * np.array([row["epsilon"] for row in rows])
+    error = ratio * np.array([row["sliced"] for row in rows])
+    old = [planning.expected_error(row["n"], row["epsilon"], 1.0, method=method) for row in rows]
+    with_spread = method == "adaptive"
+    factor, power, spread = _least_squares(n, wealth, error, with_spread)
+    law = factor * wealth**-power + spread / np.sqrt(n)
+    low, high = np.quantile(error / law, [0.05, 0.95])
+    off = error / np.array(old)
+    return {
+        "exact / sliced": ratio,
+        "factor": factor,
+        "power": power,
+        "spread": spread,
+        "low": float(low),
+        "high": float(high),
+        "measured / law in use, geometric mean": float(np.exp(np.log(off).mean())),
+        "measured / law in use, 5 %": float(np.quantile(off, 0.05)),
+        "measured / law in use, 95 %": float(np.quantile(off, 0.95)),
+    }
+
+
+def _least_squares(n: np.ndarray, wealth: np.ndarray, error: np.ndarray, with_spread: bool) -> Any:
+    from scipy.optimize import least_squares
+
+    def gap(p: np.ndarray) -> np.ndarray:
+        spread = np.exp(p[2]) if with_spread else 0.0
+        return np.log(np.exp(p[0]) * wealth ** -p[1] + spread / np.sqrt(n)) - np.log(error)
+
+    start = [0.5, 0.6, -2.0] if with_spread else [-0.5, 0.25]
+    p = least_squares(gap, start).x
+    return float(np.exp(p[0])), float(p[1]), float(np.exp(p[2])) if with_spread else 0.0
+
+
+def main() -> None:
+    if not datasets.DATA.is_dir():
+        print("no real data beside the project (../shared/data): nothing to fit")
+        return
+    rows = measure()
+    laws = {method: fitted(rows, method) for method in PUBLISH}
+    for method, law in laws.items():
+        print(method)
+        for what, value in law.items():
+            print(f"  {what:40s} {value:.3f}")
+    kept = ROOT / "benchmarks" / "results" / "plan.json"
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps({"laws": laws, "rows": rows}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

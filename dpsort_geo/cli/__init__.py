@@ -1,0 +1,57 @@
+"""The command ``dpsort-geo``: parse, call the same functions as Python does, print."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, List, Optional
+
+import click
+
+from .. import __version__
+from ..errors import BadInput
+from .demonstration import demo
+from .publishing import ledger, plan, publish
+from .reading import count, density, inspect, map_page, points, quantiles, verify
+
+COMMANDS = (
+    plan, publish, points, density, count, quantiles, map_page, inspect, verify, ledger, demo,
+)  # fmt: skip
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Start with: dpsort-geo demo. Every command has examples in its own --help.",
+)
+@click.version_option(__version__, prog_name="dpsort-geo")
+def cli() -> None:
+    """Publish sensitive points under differential privacy, and read what was published."""
+
+
+for command in COMMANDS:
+    cli.add_command(command)
+
+
+def main(args: Optional[List[str]] = None) -> Any:
+    """Run the command; bad input ends with code 2 and one line that says what to do."""
+    try:
+        sys.exit(cli.main(args, prog_name="dpsort-geo", standalone_mode=False))
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "dpsort-geo"
+        _stop(f"{error.format_message()} (see {where} --help)", 2)
+    except BadInput as error:
+        _stop(str(error), 2)
+    except (click.Abort, KeyboardInterrupt):
+        _stop("Stopped; no file was written.", 130)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        _stop(f"{name}{error.strerror or 'the file cannot be read or written'}.", 1)
+    except MemoryError:
+        _stop("There is not enough memory for this.", 1)
+
+
+def _stop(sentence: str, code: int) -> None:
+    click.echo("dpsort-geo: " + " ".join(sentence.split()), err=True)
+    sys.exit(code)

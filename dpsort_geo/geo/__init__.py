@@ -1,0 +1,1 @@
+"""Everything that needs more than numpy: geopandas, projections, files, maps."""

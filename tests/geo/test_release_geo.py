@@ -1,0 +1,256 @@
+"""Reading a release with geopandas: points, density, counts, quantiles, files."""
+
+import geopandas as gpd
+import numpy as np
+import pyproj
+import pytest
+import shapely
+
+import dpsort_geo as dp
+from dpsort_geo.curve import hilbert
+from dpsort_geo.geo import demo
+from dpsort_geo.geo.write import read_statement
+from dpsort_geo.publisher.adaptive import publish_adaptive
+from dpsort_geo.reader.decode import decode
+from dpsort_geo.reader.density import raster
+
+pytestmark = pytest.mark.filterwarnings("ignore::dpsort_geo.geo.publish.PrivacyWarning")
+
+BOX = (500_000, 150_000, 540_000, 190_000)
+AREA = shapely.Point(520_000, 170_000).buffer(19_000)
+
+
+def people(n=20_000, seed=3):
+    rng = np.random.default_rng(seed)
+    centre = np.array([[515_000, 165_000], [528_000, 178_000], [521_000, 160_000]])
+    return centre[rng.integers(0, 3, n)] + rng.normal(0, 1500, (n, 2))
+
+
+POINTS = people()
+DOMAIN = dp.Domain.from_polygon(AREA, crs="EPSG:27700")
+
+
+@pytest.fixture(scope="module", params=["adaptive", "sort", "hybrid"])
+def release(request):
+    return dp.publish(POINTS, 1, DOMAIN, method=request.param)
+
+
+@pytest.fixture(scope="module")
+def adaptive():
+    return dp.publish(POINTS, 1, DOMAIN)
+
+
+def test_points_are_n_rows_of_geometry_in_the_users_crs(release):
+    points = release.points()
+    assert len(points) == len(POINTS)
+    assert list(points.columns) == ["geometry"]
+    assert points.crs == pyproj.CRS("EPSG:27700")
+
+
+def test_every_published_point_lies_in_an_allowed_cell(release):
+    for diffuse in (True, False):
+        x, y = release.coordinates(diffuse)
+        column, row = release.grid.columns_and_rows(x, y)
+        assert column.min() >= 0 and row.min() >= 0
+        index = hilbert.encode(column, row, release.grid.order)
+        assert release.grid.is_allowed(index).all()
+
+
+def test_reading_is_deterministic(release):
+    again = dp.geo.release.from_text(release.to_json())
+    for diffuse in (True, False):
+        assert (
+            release.points(diffuse).geometry.array == again.points(diffuse).geometry.array
+        ).all()
+
+
+def test_the_papers_points_are_repeated_and_diffusion_spreads_them():
+    release = dp.publish(POINTS, 1, DOMAIN, method="sort")
+    repeated = release.points(diffuse=False)
+    assert len(repeated) == len(POINTS)
+    places = repeated.geometry.to_wkb().nunique()
+    assert places <= release.settings["groups"]
+    spread = release.points()
+    assert spread.geometry.to_wkb().nunique() > 20 * places
+
+
+def test_diffusion_keeps_mass(adaptive):
+    """Spread and repeated points have the same number in every leaf."""
+    grid, leaves = adaptive.grid, adaptive.decoded.leaves
+    start = leaves.index << 2 * (grid.order - leaves.level)
+    counts = []
+    for diffuse in (True, False):
+        index = grid.curve_index(*adaptive.coordinates(diffuse))
+        leaf = np.searchsorted(start, index, side="right") - 1
+        counts.append(np.bincount(leaf, minlength=start.size))
+    np.testing.assert_array_equal(*counts)
+
+
+def test_density_cells_add_up_to_n_and_have_the_asked_size(release):
+    cells = release.density(cell=500)
+    assert cells["count"].sum() == pytest.approx(len(POINTS))
+    assert cells.crs == pyproj.CRS("EPSG:27700")
+    np.testing.assert_allclose(cells.geometry.area, 500**2)
+    whole = cells[cells.geometry.within(AREA.buffer(-600))]
+    np.testing.assert_allclose(whole["per_km2"], whole["count"] / 0.25, rtol=1e-9)
+
+
+def test_density_is_where_the_points_are(adaptive):
+    cells = adaptive.density(cell=2000)
+    index = gpd.GeoDataFrame(geometry=gpd.points_from_xy(*POINTS.T), crs=27700).sjoin(cells)
+    true = index.groupby("index_right").size().reindex(cells.index, fill_value=0)
+    assert np.abs(true - cells["count"]).sum() / len(POINTS) < 0.2
+
+
+def test_density_can_be_written_as_a_raster(adaptive, tmp_path):
+    rasterio = pytest.importorskip("rasterio")
+    adaptive.density(cell=500).to_raster(tmp_path / "d.tif")
+    with rasterio.open(tmp_path / "d.tif") as file:
+        values = file.read(1)
+        assert file.crs.to_epsg() == 27700 and file.res == (500, 500)
+        assert np.isnan(values[0, 0])
+        x, y = 515_000, 165_000
+        assert next(file.sample([(x, y)]))[0] > np.nanmedian(values)
+        assert "epsilon = 1" in file.tags()["DPSORT_GEO"]
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_density_beside_the_sea_keeps_its_mass(seed):
+    """Smoothing must not give the mass of a last bit of land to the empty cells around it."""
+    rng = np.random.default_rng(seed)
+
+    def seeded(numerator, denominator, size=None):
+        fall = 1 - np.exp(-np.asarray(denominator, float) / np.asarray(numerator, float))
+        return rng.geometric(fall, size) - rng.geometric(fall, size)
+
+    domain = dp.Domain.from_polygon(demo.land(), crs="EPSG:4326", order=12)
+    cells = dp.count_cells(np.column_stack(demo.residents(20_000)), domain)
+    mass = raster(decode(publish_adaptive(cells, 1, noise=seeded)), 9)
+    assert np.isfinite(mass).all()
+    assert mass.sum() == pytest.approx(20_000)
+
+
+@pytest.mark.parametrize("cell", [0, -5, float("nan"), 0.01])
+def test_a_useless_cell_size_is_refused(adaptive, cell):
+    with pytest.raises(dp.BadInput):
+        adaptive.density(cell=cell)
+
+
+def zones(crs=27700):
+    squares = [
+        shapely.box(x, y, x + 8000, y + 8000)
+        for x in (508e3, 516e3, 524e3)
+        for y in (156e3, 164e3, 172e3)
+    ]
+    frame = gpd.GeoDataFrame({"name": range(len(squares))}, geometry=squares, crs=27700)
+    frame.geometry = frame.geometry.segmentize(100)
+    return frame.to_crs(crs)
+
+
+def test_counts_in_zones_are_close_and_within_their_limits(adaptive):
+    found = adaptive.count_within(zones())
+    assert list(found.columns) == ["name", "geometry", "estimate", "low", "high"]
+    assert ((found.low <= found.estimate) & (found.estimate <= found.high)).all()
+    true = [shapely.contains_xy(zone, *POINTS.T).sum() for zone in zones().geometry]
+    assert np.abs(found.estimate - true).max() < 0.02 * len(POINTS)
+
+
+@pytest.mark.parametrize("crs", [4326, 3857])
+def test_zones_in_any_crs_give_the_same_counts(adaptive, crs):
+    here, there = adaptive.count_within(zones()), adaptive.count_within(zones(crs))
+    assert there.crs == pyproj.CRS(crs)
+    np.testing.assert_allclose(here.estimate, there.estimate, atol=0.002 * len(POINTS))
+
+
+def test_all_zones_together_have_all_points(release):
+    whole = gpd.GeoSeries([shapely.box(*BOX)], crs=27700)
+    assert release.count_within(whole).estimate.iloc[0] == pytest.approx(len(POINTS), rel=1e-6)
+
+
+def test_the_users_zones_are_not_changed(adaptive):
+    mine = zones()
+    adaptive.count_within(mine)
+    assert list(mine.columns) == ["name", "geometry"]
+
+
+@pytest.mark.parametrize(
+    ("bad", "says"),
+    [
+        (gpd.GeoSeries([shapely.Point(0, 0)], crs=27700), "polygons"),
+        (gpd.GeoSeries([shapely.box(0, 0, 1, 1)]), "no CRS"),
+        (shapely.box(0, 0, 1, 1), "GeoDataFrame"),
+    ],
+)
+def test_bad_zones_are_refused(adaptive, bad, says):
+    with pytest.raises(dp.BadInput, match=says):
+        adaptive.count_within(bad)
+
+
+def test_quantiles_are_points_along_the_curve(release):
+    found = release.quantiles([0.25, 0.5, 0.75])
+    assert found["share"].tolist() == [0.25, 0.5, 0.75]
+    assert found.crs == pyproj.CRS("EPSG:27700")
+    x, y = found.geometry.x.to_numpy(), found.geometry.y.to_numpy()
+    position = release.grid.positions(x, y)
+    assert (np.diff(position) >= 0).all()
+    with pytest.raises(dp.BadInput):
+        release.quantiles([1.5])
+
+
+def test_a_saved_release_reads_back_whole(release, tmp_path):
+    release.save(tmp_path / "r.release.json")
+    again = dp.read_release(tmp_path / "r.release.json")
+    assert again.to_json() == release.to_json()
+    assert again.domain == release.domain
+    assert again.verify() == release.verify()
+    assert str(again) == str(release)
+
+
+def test_a_release_of_a_lonlat_domain_reads_back_in_lonlat(tmp_path):
+    domain = dp.Domain.from_bounds((179, -20, -178, -16), crs="EPSG:4326")
+    lon = np.random.default_rng(0).uniform(179.2, 181.8, 3000)
+    lon = np.where(lon > 180, lon - 360, lon)
+    points = np.column_stack([lon, np.random.default_rng(1).uniform(-19, -17, 3000)])
+    dp.publish(points, 3, domain).save(tmp_path / "fiji.json")
+    read = dp.read_release(tmp_path / "fiji.json")
+    found = read.points()
+    assert found.crs == pyproj.CRS("EPSG:4326")
+    assert (np.abs(found.geometry.x) >= 177.9).all()
+    assert ((found.geometry.x > 0).mean()) == pytest.approx((lon > 0).mean(), abs=0.1)
+    read.to_geojson(tmp_path / "fiji.geojson")
+    assert (gpd.read_file(tmp_path / "fiji.geojson").geometry.x.abs() <= 180).all()
+    # cells stay whole at the antimeridian
+    assert read.density(20_000).geometry.bounds.eval("maxx - minx").max() < 1
+
+
+def test_every_file_carries_the_statement(adaptive, tmp_path):
+    for name, save in [
+        ("p.geojson", adaptive.to_geojson),
+        ("p.parquet", adaptive.to_geoparquet),
+        ("p.gpkg", adaptive.to_gpkg),
+    ]:
+        save(tmp_path / name)
+        statement = read_statement(tmp_path / name)
+        assert statement == adaptive.statement()
+        assert statement["epsilon"] == "1" and "one point" in statement["summary"]
+
+
+@pytest.mark.parametrize("text", [b"", b"{}", b"\xff\xfe", b'{"format": "dpsort-geo release"}'])
+def test_a_file_that_is_no_release_is_refused_with_one_sentence(tmp_path, text):
+    (tmp_path / "x.json").write_bytes(text)
+    with pytest.raises(dp.BadInput) as refused:
+        dp.read_release(tmp_path / "x.json")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_missing_file_and_a_missing_folder_are_said(adaptive, tmp_path):
+    with pytest.raises(dp.BadInput, match="cannot be read"):
+        dp.read_release(tmp_path / "nothing.json")
+    with pytest.raises(dp.BadInput, match="cannot be written"):
+        adaptive.save(tmp_path / "nowhere" / "r.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_notebook_says_what_is_protected(adaptive):
+    text = adaptive._repr_html_()
+    assert "epsilon = 1" in text and "<img" in text
