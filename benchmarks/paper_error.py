@@ -38,7 +38,7 @@ def expected_error(page: Page, runs: int, rng: Any) -> None:
         both, (("repeated value", repeated), ("equally spaced", equally_spaced))
     ):
         found = {
-            eps: [plain_error(make(n), eps, max(2, runs * 4_000 // n + 2), rng) for n in sizes]
+            eps: [plain_error(make(n), eps, runs * 40_000 // n + 6, rng) for n in sizes]
             for eps in eps_values
         }
         for eps, errors in found.items():
@@ -70,13 +70,13 @@ def ratio_across_eps(page: Page, runs: int, rng: Any) -> None:
     exponents = {}
     for n in (1_000, 10_000, 100_000):
         errors = [
-            plain_error(equally_spaced(n), eps, max(2, runs * 4_000 // n + 2), rng)
-            for eps in eps_values
+            plain_error(equally_spaced(n), eps, runs * 40_000 // n + 6, rng) for eps in eps_values
         ]
         axes.plot(eps_values, np.array(errors) / errors[2], "o-", ms=3, label=f"n = {n:,}")
         exponents[n] = -slope(eps_values, errors)
     axes.plot(eps_values, 1 / np.array(eps_values), "k:", lw=1, label="1/eps")
     log_axes(axes, "eps", "error / error at eps = 1")
+    axes.set_xticks(eps_values, [f"{eps:g}" for eps in eps_values])
     page.picture("ratio_eps", "error relative to eps = 1", figure)
     page.text(
         "The paper argues that c times the eps divides the error by c. That holds for a repeated "
@@ -188,6 +188,7 @@ def bias(page: Page, runs: int, rng: Any) -> None:
     both[0].plot(np.arange(n), off.mean(0), lw=1)
     both[0].axhline(0, color="grey", lw=0.8)
     both[0].set(xlabel="rank", ylabel="mean error", title=f"{n:,} equally spaced points, eps = 1")
+    both[0].set_ylim(-0.1, 0.1)
     for rank in (100, 500, 900):
         both[1].hist(
             off[:, rank - 1], bins=60, histtype="step", density=True, label=f"point {rank}"

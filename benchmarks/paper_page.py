@@ -1,7 +1,7 @@
 """What the paper's experiments share: the mechanism on the unit interval, data, and the page.
 
-Noise is seeded and floating-point here (see `dpsort_geo.compare`). Positions are parts of the curve's
-length, so the sensitivity of the sorted sequence is 1 and the noise on a group's sum is Lap(1/eps).
+Noise is seeded and floating-point here (see `dpsort_geo.compare`). Positions are parts of the
+curve's length, so the sorted sequence has sensitivity 1 and the noise on a sum is Lap(1/eps).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import matplotlib  # noqa: E402
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
+from matplotlib.ticker import NullFormatter  # noqa: E402
 
 from dpsort_geo.compare import metrics  # noqa: E402
 from dpsort_geo.curve.hilbert import encode  # noqa: E402
@@ -123,13 +124,15 @@ class Page:
         self.text(f"![{about}](img/paper_{name}.png)")
 
 
-def log_axes(axes: Any, x: str, y: str, title: str = "") -> None:
+def log_axes(axes: Any, x: str, y: str, title: str = "", legend: bool = True) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     axes.set_title(title, fontsize=10)
-    axes.legend(fontsize=8)
+    if legend:
+        axes.legend(fontsize=8)
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> float:

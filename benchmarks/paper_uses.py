@@ -45,7 +45,8 @@ def density(page: Page, runs: int, rng: Any) -> None:
             axes.plot(BINS, [fitted[b][m] for b in BINS], "s-", ms=3, label="non-negative")
             for (by, errors), style in zip(found.items(), ("--", ":", "-.")):
                 axes.axhline(errors[m], ls=style, color="k", lw=1, label=by)
-            log_axes(axes, "bins a side", measure, f"{name}, n = {len(points):,}")
+            first = column == 0 and m == 1
+            log_axes(axes, "bins a side", measure, f"{name}, n = {len(points):,}", first)
             best = [min(BINS, key=lambda b: one[b][m]) for one in (plain, fitted)]
             rows.append(
                 [name, measure, *(f"{found[by][m]:.4f}" for by in found)]
@@ -122,7 +123,8 @@ def ranges(page: Page, runs: int, rng: Any) -> None:
                 )
         for by, errors in found.items():
             axes.plot(np.array(widths) / 256, errors, "o-", ms=3, label=by)
-        log_axes(axes, "width of the square / side", "mean error / n", f"{name}, n = {n:,}")
+        title = f"{name}, n = {n:,}"
+        log_axes(axes, "width / side", "mean error / n", title, axes is grid[0][0])
         for width in (4, 32, 128):
             at = widths.index(width)
             rows.append([name, f"{n:,}", f"{width}/256", *(f"{found[by][at]:.5f}" for by in found)])

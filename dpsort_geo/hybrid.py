@@ -102,12 +102,12 @@ class Blocks:
 def coarse_blocks(grid: Grid, n: int, epsilon: Fraction, neighbours: str) -> Blocks:
     """The blocks of ``width-depth``: as small as n and epsilon allow.
 
-    The level is the deepest at which n times the rate of a path is POINTS_A_BLOCK for each
+    The level is the deepest at which n times the rate of a path gives POINTS_A_BLOCK to each
     block, on average over the allowed area; at least 1, and above the cells themselves.
 
     >>> blocks = coarse_blocks(Grid(0.0, 0.0, 1.0, 8), 10_000, Fraction(1), "replace")
     >>> blocks.level, blocks.index.size
-    (4, 256)
+    (5, 1024)
     """
     rate = epsilon * path_units(neighbours) / UNITS
     wealth = min(max(n, 0) * rate / POINTS_A_BLOCK, Fraction(MOST_COUNTS))
@@ -154,11 +154,12 @@ def block_groups(
 ) -> Array:
     """Number of groups in each block; none where there is too little to sort."""
     rate = epsilon * share.sums / UNITS
-    parties = -(-points // per_person)
-    groups = np.zeros(points.size, np.int64)
-    for value in np.unique(parties).tolist():
-        if value * rate >= LEAST_TO_SORT:
-            groups[parties == value] = group_count(value, rate, size or None)
+    parties, same = np.unique(-(-points // per_person), return_inverse=True)
+    worth = [
+        group_count(value, rate, size or None) if value * rate >= LEAST_TO_SORT else 0
+        for value in parties.tolist()
+    ]
+    groups = np.array(worth, np.int64)[same.reshape(-1)]
     return np.where(blocks.width > 1, groups, 0)
 
 

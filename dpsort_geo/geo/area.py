@@ -71,7 +71,11 @@ def polygon_of(area: Any, crs: Any) -> tuple[Any, pyproj.CRS]:
 
 
 def rings_of(geometry: Any) -> list[Array]:
-    """Rings of a polygon or multipolygon, holes too, as float arrays of shape (k, 2)."""
+    """Rings of a polygon or multipolygon, holes too, as float arrays of shape (k, 2).
+
+    >>> [ring.shape for ring in rings_of(shapely.box(0, 0, 1, 1))]
+    [(5, 2)]
+    """
     lines = shapely.get_rings(shapely.get_parts(geometry))
     points, which = shapely.get_coordinates(lines, return_index=True)
     return np.split(points, np.flatnonzero(np.diff(which)) + 1) if len(points) else []

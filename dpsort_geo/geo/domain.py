@@ -94,7 +94,11 @@ class Domain:
 
     @classmethod
     def of_grid(cls, grid: Grid, crs: Any, working_crs: Any) -> Domain:
-        """The domain of a published grid; its bounds are those of its allowed cells."""
+        """The domain of a published grid; its bounds are those of its allowed cells.
+
+        >>> Domain.of_grid(Grid(0.0, 0.0, 10.0, 3), "EPSG:3857", "EPSG:3857").bounds
+        (0.0, 0.0, 80.0, 80.0)
+        """
         crs, working = read_crs(crs), read_crs(working_crs)
         bare = cls(grid, crs, working, (0.0, 0.0, 0.0, 0.0))
         x, y = shapely.get_coordinates(shapely.segmentize(bare.outline(), grid.side / 64)).T

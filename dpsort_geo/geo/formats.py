@@ -27,7 +27,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 Columns = Optional[tuple[str, str]]
 
 #: rows of a batch: large enough to hide Python, small enough for the processor's cache
-BATCH_ROWS = 1 << 17
+BATCH_ROWS = 1 << 18
 #: rows of a piece of work for the cluster, as near as row groups allow
 PIECE_ROWS = 1 << 22
 #: bytes of a block of CSV

@@ -54,6 +54,9 @@ def points_layer(
     """Dots on a canvas; ``repeated`` draws one circle for all points of a place, by their number.
 
     Points come along the curve, so every k-th of them is an even sample.
+
+    >>> points_layer("a", np.zeros(70_000), np.zeros(70_000), west=-1.0)["note"]
+    '60,000 of 70,000 shown.'
     """
     lon, lat = np.asarray(lon, np.float64), np.asarray(lat, np.float64)
     layer: Layer = {"kind": "points", "name": name, "colour": colour, "note": note, "on": on}
@@ -158,7 +161,11 @@ def graticule_layer() -> Layer:
 
 
 def tile_layer(tiles: Any) -> Layer:
-    """A base map from the network: an address with {z}, {x}, {y}, or True for OpenStreetMap."""
+    """A base map from the network: an address with {z}, {x}, {y}, or True for OpenStreetMap.
+
+    >>> tile_layer(True)["attribution"]
+    '© OpenStreetMap contributors'
+    """
     if tiles is True:
         tiles = "https://tile.openstreetmap.org/{z}/{x}/{y}.png"
     if not isinstance(tiles, str) or not all(part in tiles for part in ("{z}", "{x}", "{y}")):

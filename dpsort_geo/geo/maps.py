@@ -105,7 +105,12 @@ def _asset(name: str) -> str:
 
 
 def statement_words(statement: Dict[str, Any]) -> Dict[str, Any]:
-    """The privacy statement for the corner of a map: a heading and plain sentences."""
+    """The privacy statement for the corner of a map: a heading and plain sentences.
+
+    >>> statement = {"private": True, "epsilon": "1", "protects": "person", "neighbours": "replace"}
+    >>> statement_words(statement)["head"]
+    'No dot is a real place'
+    """
     if not statement["private"]:
         return {"head": "NOT PRIVATE", "lines": [statement["summary"]]}
     epsilon = float(statement["epsilon"])

@@ -189,7 +189,18 @@ class GeoRelease:
 
 
 def read_release(path: PathLike) -> GeoRelease:
-    """Read a release that `GeoRelease.save` wrote; what it claims is checked by ``verify()``."""
+    """Read a release that `GeoRelease.save` wrote; what it claims is checked by ``verify()``.
+
+    >>> import tempfile
+    >>> from dpsort_geo.geo.publish import publish
+    >>> domain = Domain.from_bounds((0, 0, 1000, 1000), crs="EPSG:3857")
+    >>> points = np.random.default_rng(1).uniform(0, 1000, (5000, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     publish(points, 1, domain, neighbours="add-remove").save(Path(folder, "r.json"))
+    ...     release = read_release(Path(folder, "r.json"))
+    >>> len(release.points()) == release.n
+    True
+    """
     try:
         text = Path(path).read_bytes().decode("utf-8")
     except UnicodeDecodeError:

@@ -55,8 +55,8 @@ def smoothed(leaves: Leaves, level: int, rounds: int = ROUNDS) -> Array:
     inside = (area > 0).astype(np.float64)
     neighbours = _around(inside)
     for _ in range(rounds):
-        mean = _around(value * inside)
-        mean = np.where(neighbours > 0, mean / np.maximum(neighbours, 1), value)
+        # the pixel itself counts too: a leaf with none but empty neighbours must not vanish
+        mean = (value + _around(value * inside)) / (1 + neighbours)
         value = np.where(single, value, mean)
         have = np.bincount(flat_zone, (value * area).reshape(-1), count)
         value = value * np.where(have > 0, total / np.where(have > 0, have, 1.0), 0.0)[zone]

@@ -95,6 +95,9 @@ def zone_blocks(grid: Grid, zones: Sequence[Rings]) -> Blocks:
         for rings in zones
         for ring in rings
     )
+    if not any(len(rings) for rings in zones):
+        nothing = np.zeros(0, np.int64)
+        return nothing, nothing, nothing
     order = min(grid.order + _FINER, 28)
     while order > 1 and height / (grid.side / 2.0**order) > _MOST_ROWS:
         order -= 1

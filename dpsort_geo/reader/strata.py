@@ -66,8 +66,8 @@ def _counted(decoded: Decoded, blocks: Blocks, zones: int) -> Parts:
     zone, stratum, area, inside = _overlaps(decoded, blocks, edges)
     held = np.where(mass > 0, mass, 1.0)[stratum]
     share = np.clip(np.where(mass[stratum] > 0, inside / held, area), 0.0, 1.0)
-    noise = np.bincount(zone, share**2 * variance[stratum], zones)
-    noise -= np.bincount(zone, share * variance[stratum], zones) ** 2 / variance.sum()
+    known = np.bincount(zone, share * variance[stratum], zones) ** 2 / variance.sum()
+    noise = np.bincount(zone, share**2 * variance[stratum], zones) - known
     cut = share * (1 - share) * (mass + rho * (mass**2 + variance))[stratum]
     outside = np.bincount(zone, (1 - share) * mass[stratum], zones)
     # least squares: the counts, with what they lack of n in proportion to their variances
