@@ -81,8 +81,8 @@ class Release:
         if set(self.measurements) != set(KINDS[self.kind]):
             raise BadInput(f"The release lacks the measurements of a {self.kind} release.")
         object.__setattr__(self, "epsilon", epsilon_text(self.epsilon))
-        for values in self.measurements.values():
-            values.setflags(write=False)
+        narrow = {name: _narrowed(values) for name, values in self.measurements.items()}
+        object.__setattr__(self, "measurements", narrow)
 
     @property
     def exact_epsilon(self) -> Fraction:
@@ -183,6 +183,14 @@ class Release:
             raise _broken() from None
 
 
+def _narrowed(values: Array) -> Array:
+    """As 64-bit integers wherever they fit, so that a number's form tells nothing but the number."""
+    if values.dtype == object and all(-(1 << 63) <= value < 1 << 63 for value in values.tolist()):
+        values = values.astype(np.int64)
+    values.setflags(write=False)
+    return values
+
+
 def _summary(release: Release) -> str:
     if not release.private:
         return "NOT PRIVATE: drawn with a seed, for tests and research. Do not publish."
@@ -249,9 +257,7 @@ def _packed(values: Array) -> Any:
 
 def _unpacked(packed: Any) -> Array:
     if isinstance(packed, list):
-        whole = [_whole(value) for value in packed]
-        fits = all(-(1 << 63) <= value < 1 << 63 for value in whole)
-        return np.array(whole, np.int64 if fits else object)
+        return np.array([_whole(value) for value in packed], object)
     count = _whole(packed["count"])
     if not 0 <= count <= MOST_VALUES:
         raise BadInput("The release claims more values than any publisher makes; it was not read.")

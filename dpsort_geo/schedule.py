@@ -33,7 +33,7 @@ C = 3
 GAMMA = Fraction(7, 5)
 KAPPA = 4
 #: C rises with n so that a release never asks for many more nodes than this
-MOST_NODES = 1 << 21
+MOST_NODES = 1 << 19
 
 #: the rule reckons with counts in this fraction of a point
 FIXED = 1 << 20

@@ -22,6 +22,8 @@ MAX_ORDER = 31
 MAX_MASKED_ORDER = 24
 #: points farther outside than this many cells are treated as if at this distance
 _FAR = 1 << 29
+#: points are placed in pieces that stay in cache
+_CHUNK = 1 << 15
 
 
 def default_order(side: float) -> int:
@@ -137,23 +139,30 @@ class Grid:
 
     def columns_and_rows(self, x: Array, y: Array) -> Tuple[Array, Array]:
         """Cell column and row of each point, not yet confined to the grid."""
-        x = np.asarray(x, np.float64)
-        y = np.asarray(y, np.float64)
-        if x.shape != y.shape or x.ndim != 1:
-            raise BadInput("Coordinates must be two one-dimensional arrays of the same length.")
-        # a sum is finite only if all its terms are; overflow to inf is checked term by term
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
-            raise BadInput("Every coordinate must be a finite number; remove empty points first.")
-        column = np.floor((x - self.x0) / self.cell)
-        row = np.floor((y - self.y0) / self.cell)
+        x, y = _coordinates(x, y)
         far = float(_FAR) + 2.0**self.order
-        np.clip(column, -far, far, out=column)
-        np.clip(row, -far, far, out=row)
-        return column.astype(np.int64), row.astype(np.int64)
+        place = []
+        for at, origin in ((x, self.x0), (y, self.y0)):
+            if not np.isfinite(at).all():
+                raise BadInput(
+                    "Every coordinate must be a finite number; remove empty points first."
+                )
+            cell = (at - origin) / self.cell
+            np.floor(cell, out=cell)
+            np.clip(cell, -far, far, out=cell)
+            place.append(cell.astype(np.int64))
+        return place[0], place[1]
 
     def curve_index(self, x: Array, y: Array) -> Array:
         """Curve index of the allowed cell of each point; points outside go to the nearest one."""
-        column, row = self.columns_and_rows(x, y)
+        x, y = _coordinates(x, y)
+        index = np.empty(x.size, np.int64)
+        for first in range(0, x.size, _CHUNK):
+            part = slice(first, first + _CHUNK)
+            index[part] = self._index(*self.columns_and_rows(x[part], y[part]))
+        return index
+
+    def _index(self, column: Array, row: Array) -> Array:
         last = np.int64(2**self.order - 1)
         inside_column = np.clip(column, 0, last)
         inside_row = np.clip(row, 0, last)
@@ -221,6 +230,13 @@ class Grid:
         i, j = hilbert.decode(self.expand(position), self.order)
         x, y = self.x0 + i * self.cell, self.y0 + j * self.cell
         return x, y, self.x0 + (i + 1) * self.cell, self.y0 + (j + 1) * self.cell
+
+
+def _coordinates(x: Array, y: Array) -> Tuple[Array, Array]:
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    if x.shape != y.shape or x.ndim != 1:
+        raise BadInput("Coordinates must be two one-dimensional arrays of the same length.")
+    return x, y
 
 
 def _checked_runs(runs: Array, order: int) -> Array:

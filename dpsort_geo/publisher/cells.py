@@ -7,6 +7,7 @@ pieces, anywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Sequence
 
 import numpy as np
@@ -56,7 +57,7 @@ class Cells:
         position = self.grid.compress(self.index)
         # Totals may pass 2^63 and wrap around; differences of two of them are the group sums,
         # below 2^62, so they are exact all the same.
-        points_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.count)])
+        points_before = self._before
         total_before = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.count * position)])
         rank = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
         cell = np.searchsorted(points_before, rank, side="right") - 1
@@ -66,10 +67,17 @@ class Cells:
 
     def counts_in(self, start: Array, stop: Array) -> Array:
         """How many points have a curve index in each interval [start, stop)."""
-        before = np.concatenate([np.zeros(1, np.int64), np.cumsum(self.count)])
-        return (
-            before[np.searchsorted(self.index, stop)] - before[np.searchsorted(self.index, start)]
-        )
+        first = np.searchsorted(self.index, start)
+        last = np.append(first[1:], -1)
+        # brothers touch: where one ends the next begins, and need not be looked up again
+        apart = np.flatnonzero(np.append(stop[:-1] != start[1:], True)[: first.size])
+        last[apart] = np.searchsorted(self.index, stop[apart])
+        return self._before[last] - self._before[first]
+
+    @cached_property
+    def _before(self) -> Array:
+        """Number of points before each cell, and in the end all of them."""
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.count)])
 
 
 def count_cells(grid: Grid, x: Array, y: Array) -> Cells:

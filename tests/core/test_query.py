@@ -1,0 +1,225 @@
+"""Counts in polygons and quantiles: what is read from a release, before any limit is put on it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dpsort_geo.curve.cover import cover
+from dpsort_geo.curve.grid import Grid
+from dpsort_geo.errors import BadInput
+from dpsort_geo.publisher.adaptive import publish_adaptive
+from dpsort_geo.publisher.cells import count_cells
+from dpsort_geo.publisher.hybrid import publish_hybrid
+from dpsort_geo.publisher.sort import publish_sorted
+from dpsort_geo.reader.decode import decode
+from dpsort_geo.reader.density import pixel_area
+from dpsort_geo.reader.diffuse import points
+from dpsort_geo.reader.query import count_within, quantiles
+
+N = 2000
+KINDS = ("adaptive", "sort", "width-depth", "depth-width")
+
+
+def rectangle(x0, y0, x1, y1):
+    return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], float)
+
+
+def clustered(n=N):
+    rng = np.random.default_rng(8)
+    at = np.concatenate([rng.normal(20, 3, (n // 2, 2)), 64 * rng.random((n - n // 2, 2))])
+    return np.clip(at, 0, 63.999)
+
+
+def released(kind, grid, at, noise, epsilon=1, **more):
+    cells = count_cells(grid, at[:, 0], at[:, 1])
+    if kind == "adaptive":
+        return publish_adaptive(cells, epsilon, noise=noise, **more)
+    if kind == "sort":
+        return publish_sorted(cells, epsilon, noise=noise, **more)
+    return publish_hybrid(cells, epsilon, kind, noise=noise, **more)
+
+
+@pytest.fixture(params=KINDS)
+def decoded(request, seeded):
+    return decode(released(request.param, Grid(0, 0, 1, 6), clustered(), seeded(4)))
+
+
+@pytest.fixture
+def adaptive(seeded):
+    return decode(released("adaptive", Grid(0, 0, 1, 6), clustered(), seeded(4)))
+
+
+def counts(decoded, zones):
+    return count_within(decoded, zones)[0]
+
+
+def test_the_whole_domain_holds_all_points(decoded):
+    wide = rectangle(-10, -10, 100, 100)
+    found = count_within(decoded, [[rectangle(0, 0, 64, 64)], [wide]])
+    assert found[0] == pytest.approx([N, N])
+    assert found[2].tolist() == [N, N]
+
+
+def test_a_partition_adds_up(decoded):
+    cuts = [0, 5.3, 17, 31.9, 64]
+    zones = [
+        [rectangle(a, c, b, d)] for a, b in zip(cuts, cuts[1:]) for c, d in zip(cuts, cuts[1:])
+    ]
+    assert counts(decoded, zones).sum() == pytest.approx(N)
+
+
+def test_zones_made_of_leaves_hold_the_leaves_masses(adaptive):
+    leaves = adaptive.leaves
+    size = leaves.size
+    corners = leaves.column * size, leaves.row * size
+    zones = [[rectangle(i, j, i + s, j + s)] for i, j, s in zip(*corners, size)]
+    assert counts(adaptive, zones) == pytest.approx(leaves.mass, abs=1e-9)
+
+
+def test_aligned_zones_hold_as_many_as_are_drawn_there(adaptive):
+    # point i stands for the mass from i to i + 1 along the curve: a quarter or a sixteenth of the
+    # domain, which is one stretch of the curve, can be off by one at either end
+    x, y = points(adaptive)
+    step = 16
+    corners = [(a, b) for a in range(0, 64, step) for b in range(0, 64, step)]
+    zones = [[rectangle(a, b, a + step, b + step)] for a, b in corners]
+    drawn = [np.sum((x >= a) & (x < a + step) & (y >= b) & (y < b + step)) for a, b in corners]
+    assert np.abs(counts(adaptive, zones) - drawn).max() <= 1 + 1e-6
+
+
+def test_points_and_counts_agree_where_leaves_are_cut(adaptive):
+    # points follow the same lean as counts; what is left is that they are whole
+    x, y = points(adaptive)
+    zones = [[rectangle(0, 0, edge, 64)] for edge in (10.5, 21.25, 37.0, 50.125)]
+    drawn = [np.sum(x < edge) for edge in (10.5, 21.25, 37.0, 50.125)]
+    assert counts(adaptive, zones) == pytest.approx(drawn, abs=0.01 * N)
+
+
+def test_a_hole_takes_away_what_it_holds(decoded):
+    outer, hole = rectangle(3, 4, 60, 50), rectangle(12, 13, 30.5, 28)
+    with_hole, full, inner = counts(decoded, [[outer, hole], [outer], [hole]])
+    assert with_hole == pytest.approx(full - inner)
+    assert inner > 100  # the cluster is in the hole
+
+
+def test_parts_of_a_multipolygon_add_up(decoded):
+    one, two = rectangle(3, 4, 20, 20), rectangle(33, 40, 60, 50.5)
+    both, first, second = counts(decoded, [[one, two], [one], [two]])
+    assert both == pytest.approx(first + second)
+
+
+def test_the_direction_and_the_closing_corner_of_a_ring_do_not_matter(decoded):
+    ring = np.array([[3, 4], [40, 9], [22, 50]], float)
+    closed = np.vstack([ring, ring[:1]])
+    assert np.ptp(counts(decoded, [[ring], [ring[::-1]], [closed]])) < 1e-9
+
+
+@given(st.tuples(*[st.floats(0, 64)] * 6))
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_a_triangle_and_the_rest_are_everything(adaptive, corners):
+    triangle = np.array(corners).reshape(3, 2)
+    inside, outside = counts(adaptive, [[triangle], [rectangle(0, 0, 64, 64), triangle]])
+    assert inside + outside == pytest.approx(N)
+    assert inside >= -1e-9
+
+
+def test_zones_outside_hold_nothing(decoded):
+    zones = [[rectangle(70, 0, 80, 10)], [rectangle(-9, -9, -1, 100)], []]
+    estimate, low, high = count_within(decoded, zones)
+    assert estimate.tolist() == low.tolist() == [0, 0, 0]
+    assert high.max() <= 1
+    assert count_within(decoded, [[]])[0].tolist() == [0]
+
+
+def test_no_zones_give_no_counts(decoded):
+    assert [part.size for part in count_within(decoded, [])] == [0, 0, 0]
+
+
+def test_zones_finer_than_a_cell_get_their_share_of_it(decoded):
+    whole, *quarters = counts(
+        decoded,
+        [[rectangle(20, 20, 21, 21)]]
+        + [[rectangle(a, b, a + 0.5, b + 0.5)] for a in (20, 20.5) for b in (20, 20.5)],
+    )
+    assert sum(quarters) == pytest.approx(whole)
+    assert min(quarters) >= 0
+
+
+def test_overlapping_zones_are_counted_each_for_itself(decoded):
+    zone = [rectangle(5, 5, 40, 40)]
+    assert np.ptp(counts(decoded, [zone, zone, zone])) == 0
+
+
+def masked(seeded, kind="adaptive"):
+    full = Grid(0, 0, 1, 6)
+    land = np.array([[2, 3], [61, 9], [50, 60], [11, 41]], float)
+    grid = replace(full, runs=cover([land], full))
+    return grid, decode(released(kind, grid, clustered(), seeded(4)))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_outside_the_mask_there_is_nothing(kind, seeded):
+    grid, found = masked(seeded, kind)
+    zones = [[rectangle(i, j, i + 1, j + 1)] for i in range(0, 64, 3) for j in range(0, 64, 3)]
+    estimate = counts(found, zones)
+    allowed = pixel_area(grid, 6)[::3, ::3].T.ravel() > 0
+    assert allowed.any() and not allowed.all()
+    assert np.abs(estimate[~allowed]).max() == 0
+    assert counts(found, [[rectangle(0, 0, 64, 64)]]) == pytest.approx([N])
+
+
+def test_a_masked_leaf_shares_its_mass_among_allowed_cells(seeded):
+    grid, found = masked(seeded)
+    leaves = found.leaves
+    leaf = np.flatnonzero(~leaves.is_whole & (leaves.mass > 0) & (leaves.area > 1))[0]
+    place = np.arange(leaves.start[leaf], leaves.start[leaf] + leaves.area[leaf])
+    x0, y0, x1, y1 = grid.cell_bounds(place)
+    cells = [[rectangle(*corner)] for corner in zip(x0, y0, x1, y1)]
+    assert counts(found, cells) == pytest.approx(leaves.mass[leaf] / leaves.area[leaf])
+
+
+def test_quantiles_lie_at_their_share_of_the_curve(decoded):
+    grid = decoded.grid
+    x, y = quantiles(decoded, [0, 0.25, 0.5, 1])
+    place = grid.positions(x, y)
+    assert (np.diff(place) >= 0).all()
+    upto = decoded.cumulative
+    assert upto.before(place[1:3].astype(float)) == pytest.approx([N / 4, N / 2], abs=N / 4)
+    before, after = upto.before(place[1:3] + 0.0), upto.before(place[1:3] + 1.5)
+    assert (before <= [N / 4 + 1e-6, N / 2 + 1e-6]).all()
+    assert (after >= [N / 4 - 1e-6, N / 2 - 1e-6]).all()
+
+
+@pytest.mark.parametrize("shares", [[-0.1], [1.5], [[0.5]], [float("nan")]])
+def test_quantiles_that_are_no_shares_are_refused(adaptive, shares):
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        quantiles(adaptive, shares)
+
+
+@pytest.mark.parametrize("level", [0, 1, -1, 90, float("nan")])
+def test_a_level_that_is_no_share_is_refused(adaptive, level):
+    with pytest.raises(BadInput, match="between 0 and 1"):
+        count_within(adaptive, [[rectangle(0, 0, 1, 1)]], level)
+
+
+def test_a_ring_of_two_corners_or_without_a_place_is_refused(adaptive):
+    with pytest.raises(BadInput):
+        count_within(adaptive, [[np.array([[0, 0], [1, 1]], float)]])
+    with pytest.raises(BadInput):
+        count_within(adaptive, [[np.array([[0, 0], [1, np.nan], [1, 1]])]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_release_of_no_points_counts_none(kind):
+    def less(numerator, denominator, size=None):
+        return np.full(size, -5)
+
+    at = clustered(4)
+    found = decode(released(kind, Grid(0, 0, 1, 6), at, less, neighbours="add-remove"))
+    assert found.n == 0
+    assert counts(found, [[rectangle(0, 0, 30, 30)]]).tolist() == [0]
