@@ -9,12 +9,14 @@ import click
 
 from .. import __version__
 from ..errors import BadInput
+from .comparing import compare
 from .demonstration import demo
 from .publishing import ledger, plan, publish
 from .reading import count, density, inspect, map_page, points, quantiles, verify
 
 COMMANDS = (
-    plan, publish, points, density, count, quantiles, map_page, inspect, verify, ledger, demo,
+    plan, publish, points, density, count, quantiles, map_page, inspect, verify, ledger, compare,
+    demo,
 )  # fmt: skip
 
 

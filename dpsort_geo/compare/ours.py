@@ -1,0 +1,51 @@
+"""Our own mechanisms in the form of the others: rasters in and out, seeded. NOT PRIVATE."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict
+
+import numpy as np
+
+from ..curve.grid import Grid
+from ..curve.hilbert import encode
+from ..publisher.adaptive import publish_adaptive
+from ..publisher.cells import Cells
+from ..publisher.hybrid import publish_hybrid
+from ..publisher.sort import publish_sorted
+from ..reader.decode import decode
+from ..reader.density import raster
+from .raster import Array, Generator, checked
+
+PUBLISHERS: Dict[str, Callable[..., Any]] = {
+    "adaptive": publish_adaptive,
+    "sort": publish_sorted,
+    "hybrid": publish_hybrid,
+}
+
+
+def ours(counts: Any, eps: float, rng: Generator, method: str = "adaptive") -> Array:
+    """A release of these counts by one of our methods, decoded to a raster of the same size.
+
+    >>> ours(np.eye(4) * 100, 1.0, np.random.default_rng(0)).sum().round(6)
+    np.float64(400.0)
+    """
+    truth = checked(counts, eps)
+    order = truth.shape[0].bit_length() - 1
+    row, column = np.nonzero(truth)
+    index = encode(column, row, order)
+    along = np.argsort(index)
+    grid = Grid(0.0, 0.0, 1.0, order)
+    cells = Cells(grid, index[along], truth[row, column].astype(np.int64)[along])
+    release = PUBLISHERS[method](cells, eps, noise=seeded_noise(rng))
+    return raster(decode(release), order)
+
+
+def seeded_noise(rng: Generator) -> Callable[..., Any]:
+    """Discrete Laplace from a seeded generator; a release drawn with it says it is not private."""
+
+    def draw(numerator: Any, denominator: Any, size: Any = None) -> Any:
+        rate = np.asarray(denominator, float) / np.asarray(numerator, float)
+        stop = np.broadcast_to(-np.expm1(-rate), np.shape(rate) if size is None else size)
+        return rng.geometric(stop) - rng.geometric(stop)
+
+    return draw
