@@ -66,7 +66,7 @@ class Release:
     neighbours: str
     unit: str
     n: int
-    measurements: Mapping[str, Array]
+    measurements: Mapping[str, Array] = field(repr=False)
     settings: Mapping[str, int] = field(default_factory=dict)
     private: bool = True
     crs: Optional[str] = None

@@ -7,7 +7,7 @@ in the same order: cells outside the mask take no room. Without a mask they are 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Optional, Tuple
 
 import numpy as np
@@ -61,7 +61,7 @@ class Grid:
     y0: float
     cell: float
     order: int
-    runs: Optional[Array] = None
+    runs: Optional[Array] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for value in (self.x0, self.y0, self.cell):

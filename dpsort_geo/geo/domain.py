@@ -32,7 +32,7 @@ Array = np.ndarray
 _PICTURE_LEVEL = 10
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Domain:
     """A grid, the user's CRS, and the CRS in which the grid's cells are square.
 
@@ -199,6 +199,9 @@ class Domain:
     def _middle(self) -> tuple[Array, Array]:
         half = self.grid.side / 2
         return np.array([self.grid.x0 + half]), np.array([self.grid.y0 + half])
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __str__(self) -> str:
         grid = self.grid

@@ -37,7 +37,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 LONLAT = "EPSG:4326"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GeoRelease:
     """A release and the domain it is on. All that is read from it is public."""
 
@@ -169,6 +169,9 @@ class GeoRelease:
     def save(self, path: PathLike) -> None:
         """Write the release itself: the public file from which all else can be made again."""
         write.write_text(path, self.release.to_json())
+
+    def __repr__(self) -> str:
+        return f"<Release: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
         core = self.release
