@@ -296,8 +296,10 @@ def _statements() -> Iterator[str]:
 
 
 def _entries(db: sqlite3.Connection, name: Optional[str]) -> List[Entry]:
-    columns = "id, time, dataset, epsilon, unit, neighbours, domain, method"
-    query = f"SELECT {columns} FROM entry WHERE dataset = coalesce(?, dataset) ORDER BY id"
+    query = (
+        "SELECT id, time, dataset, epsilon, unit, neighbours, domain, method FROM entry"
+        " WHERE dataset = coalesce(?, dataset) ORDER BY id"
+    )
     rows = db.execute(query, (name,)).fetchall()
     return [Entry(i, t, d, Fraction(eps), *rest) for i, t, d, eps, *rest in rows]
 

@@ -14,7 +14,8 @@ import numpy as np
 from ..curve import hilbert
 from ..curve.grid import Grid
 from .decode import Decoded
-from .lean import Lean, lean
+from .lean import lean
+from .leaves import Leaves
 
 Array = np.ndarray
 
@@ -28,7 +29,7 @@ def points(decoded: Decoded, spread: bool = True) -> Tuple[Array, Array]:
     if not decoded.n:
         return mass, mass.copy()
     if decoded.leaves is not None:
-        return _points_of_leaves(decoded, mass, spread)
+        return _points_of_leaves(decoded.leaves, decoded.cumulative.mass, mass, spread)
     cumulative = decoded.cumulative
     if spread:
         return _on_curve(decoded.grid, cumulative.spread(decoded.grid.n_cells).at(mass))
@@ -36,10 +37,10 @@ def points(decoded: Decoded, spread: bool = True) -> Tuple[Array, Array]:
     return decoded.grid.centres(cell.astype(np.int64))
 
 
-def _points_of_leaves(decoded: Decoded, mass: Array, spread: bool) -> Tuple[Array, Array]:
-    grid, leaves = decoded.grid, decoded.leaves
-    assert leaves is not None
-    upto = decoded.cumulative.mass
+def _points_of_leaves(
+    leaves: Leaves, upto: Array, mass: Array, spread: bool
+) -> Tuple[Array, Array]:
+    grid = leaves.grid
     leaf = np.clip(np.searchsorted(upto, mass, side="left") - 1, 0, leaves.mass.size - 1)
     if not spread:
         middle = leaves.start[leaf] + leaves.area[leaf] // 2
@@ -52,13 +53,12 @@ def _points_of_leaves(decoded: Decoded, mass: Array, spread: bool) -> Tuple[Arra
     place = leaves.start[leaf] + np.clip(inside, 0.0, 1.0) * leaves.area[leaf]
     last = leaves.start[leaf] + leaves.area[leaf]
     x, y = _on_curve(grid, np.minimum(place, np.nextafter(last.astype(np.float64), 0.0)))
-    return _bent(decoded, lean(leaves), leaf, x, y)
+    return _bent(leaves, leaf, x, y)
 
 
-def _bent(decoded: Decoded, shape: Lean, leaf: Array, x: Array, y: Array) -> Tuple[Array, Array]:
+def _bent(leaves: Leaves, leaf: Array, x: Array, y: Array) -> Tuple[Array, Array]:
     """Move points that fill their leaves evenly so that they fill them as the density leans."""
-    grid, leaves = decoded.grid, decoded.leaves
-    assert leaves is not None
+    grid, shape = leaves.grid, lean(leaves)
     size = leaves.size * grid.cell
     corners = grid.x0 + leaves.column * size, grid.y0 + leaves.row * size
     moved = []

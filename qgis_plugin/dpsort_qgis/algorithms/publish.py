@@ -1,0 +1,256 @@
+"""Publish points privately."""
+
+from pathlib import Path
+
+from qgis.core import (
+    QgsProcessing,
+    QgsProcessingException,
+    QgsProcessingFeatureSourceDefinition,
+    QgsProcessingOutputString,
+    QgsProcessingParameterEnum,
+    QgsProcessingParameterFeatureSink,
+    QgsProcessingParameterFeatureSource,
+    QgsProcessingParameterField,
+    QgsProcessingParameterFileDestination,
+    QgsProcessingParameterNumber,
+)
+
+from .._vendor.dpsort_geo.budget import NEIGHBOURS, epsilon_text
+from .._vendor.dpsort_geo.errors import BadInput
+from .._vendor.dpsort_geo.publisher.measure import METHODS
+from ..area import crs_text
+from ..i18n import tr
+from ..planner import expected
+from ..points import Cancelled, read_points
+from ..releases import (
+    gathered,
+    ledger,
+    ledger_name,
+    method_words,
+    neighbour_words,
+    published,
+    statement_text,
+)
+from ..report import length, write_report
+from .base import PrivacyAlgorithm
+from .points import add_points
+
+
+class PublishPoints(PrivacyAlgorithm):
+    """From a private point layer to a release, its points and its report."""
+
+    NAME = "publishpoints"
+    ICON = "publish.svg"
+    INPUT = "INPUT"
+    EPSILON = "EPSILON"
+    PERSON = "PERSON"
+    METHOD = "METHOD"
+    NEIGHBOURS = "NEIGHBOURS"
+    GROUP_SIZE = "GROUP_SIZE"
+    OUTPUT = "OUTPUT"
+    REPORT = "REPORT"
+
+    def title(self):
+        return tr("Publish points privately")
+
+    def help(self):
+        return tr(
+            "Turns a layer of points that belong to people into points that anybody may see, under "
+            "epsilon-differential privacy.\n\n"
+            "The public area must be known without the points: a city limit, a country. Points "
+            "outside it are moved to its edge.\n\n"
+            "Every run adds noise anew and costs epsilon again; what was spent on a layer is "
+            "written to the ledger in your QGIS profile. Publish once, share the release file."
+        )
+
+    def words(self):
+        return tr("publish,noise,epsilon,protect,hilbert,sort")
+
+    def initAlgorithm(self, config=None):
+        points = [QgsProcessing.SourceType.TypeVectorPoint]
+        self.add(
+            QgsProcessingParameterFeatureSource(self.INPUT, tr("Private point layer"), points),
+            tr("The points to protect. Only their geometry is used; no attribute is published."),
+        )
+        self.add_area()
+        epsilon = QgsProcessingParameterNumber(
+            self.EPSILON,
+            tr("Epsilon (privacy budget)"),
+            QgsProcessingParameterNumber.Type.Double,
+            1.0,
+            minValue=0.001,
+            maxValue=100,
+        )
+        epsilon.setMetadata({"widget_wrapper": {"decimals": 3}})
+        self.add(
+            epsilon,
+            tr(
+                "How much one person can change the result. Smaller protects more and blurs more: "
+                "0.1 is strong, 1 is usual, above 3 is weak."
+            ),
+        )
+        self.add(
+            QgsProcessingParameterField(
+                self.PERSON,
+                tr("Field that names the person (when a person may have several points)"),
+                parentLayerParameterName=self.INPUT,
+                optional=True,
+            ),
+            tr(
+                "With it, each person counts once and all their points are protected together. "
+                "Without it, each point is protected by itself."
+            ),
+        )
+        self.add(
+            QgsProcessingParameterEnum(self.METHOD, tr("Method"), method_words(), defaultValue=0),
+            tr("How the points are measured. If in doubt: adaptive."),
+        )
+        self.add(
+            QgsProcessingParameterEnum(
+                self.NEIGHBOURS,
+                tr("What is hidden about a person"),
+                neighbour_words(),
+                defaultValue=0,
+            ),
+            tr(
+                "Either where a person is (the number of points is public), or whether a person is "
+                "in the data at all (the number of points gets noise, too)."
+            ),
+            advanced=True,
+        )
+        self.add(
+            QgsProcessingParameterNumber(
+                self.GROUP_SIZE,
+                tr("Group size (methods Sort and Hybrid)"),
+                optional=True,
+                minValue=1,
+            ),
+            tr("Points in a group. Empty: chosen from the number of points and epsilon."),
+            advanced=True,
+        )
+        self._add_outputs()
+
+    def _add_outputs(self):
+        self.add(
+            QgsProcessingParameterFeatureSink(
+                self.OUTPUT,
+                tr("Private points"),
+                QgsProcessing.SourceType.TypeVectorPoint,
+                optional=True,
+                createByDefault=True,
+            ),
+            tr("The published points, with no attributes."),
+        )
+        self.add(
+            QgsProcessingParameterFileDestination(
+                self.RELEASE, tr("Release file"), fileFilter=tr("Releases (*.release.json)")
+            ),
+            tr("The file to keep and to share: everything can be rebuilt from it."),
+        )
+        self.add(
+            QgsProcessingParameterFileDestination(
+                self.REPORT,
+                tr("Report"),
+                fileFilter=tr("HTML files (*.html)"),
+                optional=True,
+                createByDefault=True,
+            ),
+            tr("A page that says what was published and what it promises."),
+        )
+        self.addOutput(QgsProcessingOutputString("STATEMENT", tr("Privacy statement")))
+
+    def check(self, parameters, context):
+        self.check_area(parameters, context, private=self.INPUT)
+        size = parameters.get(self.GROUP_SIZE)
+        method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
+        if size not in (None, "") and method == "adaptive":
+            raise BadInput(tr("The adaptive method has no group size; leave it empty."))
+
+    def work(self, parameters, context, feedback):
+        self.check(parameters, context)
+        source = self.parameterAsSource(parameters, self.INPUT, context)
+        if source is None:
+            raise QgsProcessingException(self.invalidSourceError(parameters, self.INPUT))
+        if not source.sourceCrs().isValid():
+            raise BadInput(tr("The point layer has no coordinate reference system; set it first."))
+        self._warn(parameters, context, feedback)
+        area = self.public_area(parameters, context, private=self.INPUT)
+        release = self._release(source, area, parameters, context, feedback)
+        return self._outputs(release, area, parameters, context, feedback)
+
+    def _warn(self, parameters, context, feedback):
+        """Say what the guarantee does not cover."""
+        value = parameters.get(self.INPUT)
+        layer = self.parameterAsVectorLayer(parameters, self.INPUT, context)
+        if isinstance(value, QgsProcessingFeatureSourceDefinition) and value.selectedFeaturesOnly:
+            feedback.pushWarning(
+                tr(
+                    "Only the selected features are published. If they were selected by looking at "
+                    "the data, the selection itself tells something that epsilon does not cover."
+                )
+            )
+        # a filter of the layer, or (since QGIS 3.32) of this run
+        filtered = getattr(value, "filterExpression", "")
+        if filtered or (layer is not None and layer.subsetString()):
+            feedback.pushWarning(
+                tr(
+                    "The layer has a filter. If it was chosen by looking at the data, the filter "
+                    "itself tells something that epsilon does not cover."
+                )
+            )
+        if self.parameterAsDouble(parameters, self.EPSILON, context) > 3:
+            feedback.pushWarning(tr("An epsilon above 3 promises little privacy."))
+
+    def _release(self, source, area, parameters, context, feedback):
+        method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
+        neighbours = NEIGHBOURS[self.parameterAsEnum(parameters, self.NEIGHBOURS, context)]
+        epsilon = epsilon_text(self.parameterAsDouble(parameters, self.EPSILON, context))
+        person = self.parameterAsString(parameters, self.PERSON, context)
+        group_size = None
+        if parameters.get(self.GROUP_SIZE) not in (None, ""):
+            group_size = self.parameterAsInt(parameters, self.GROUP_SIZE, context)
+        grid = area.grid()
+        chunks = read_points(source, area.working_crs, context, feedback, person)
+        cells = gathered(chunks, grid, method, person)
+        if feedback.isCanceled():
+            raise Cancelled
+        # The debit comes before the noise: a release without a debit can never exist.
+        self._debit(epsilon, method, neighbours, person, area, parameters, context, feedback)
+        return published(cells, area, epsilon, method, neighbours, person, group_size)
+
+    def _debit(self, epsilon, method, neighbours, person, area, parameters, context, feedback):
+        layer = self.parameterAsVectorLayer(parameters, self.INPUT, context)
+        name = ledger_name(layer) if layer is not None else tr("layer without a name")
+        box = " ".join(f"{edge:.6g}" for edge in area.bounds)
+        domain = f"{box} in {crs_text(area.working_crs)}"[:2000]
+        unit = "person" if person else "point"
+        book = ledger()
+        book.debit(name, epsilon, unit, neighbours, domain, method)
+        spent = f"{float(book.spent(name)):g}"
+        feedback.pushInfo(
+            tr("Written to the ledger. Spent on this layer until now: epsilon {spent}").format(
+                spent=spent
+            )
+        )
+
+    def _outputs(self, release, area, parameters, context, feedback):
+        target = self.parameterAsFileOutput(parameters, self.RELEASE, context)
+        try:
+            Path(target).write_text(release.to_json(), encoding="utf-8")
+        except OSError:
+            raise BadInput(tr("The release file cannot be written; check its name.")) from None
+        feedback.setProgress(55)
+        results = {self.RELEASE: target, "STATEMENT": statement_text(release)}
+        feedback.pushInfo(results["STATEMENT"])
+        plan = expected(release.size, area, float(release.epsilon), release.kind)
+        if plan is not None:
+            words = tr("Typical error to expect: about {error}")
+            feedback.pushInfo(words.format(error=length(plan.expected_error)))
+        report = self.parameterAsFileOutput(parameters, self.REPORT, context)
+        if report:
+            write_report(release, report, plan)
+            results[self.REPORT] = report
+        layer = add_points(self, self.OUTPUT, release, True, parameters, context, feedback)
+        if layer is not None:
+            results[self.OUTPUT] = layer
+        return results

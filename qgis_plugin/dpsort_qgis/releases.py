@@ -1,0 +1,117 @@
+"""Releases in QGIS: made from counts, read from files, turned into coordinates and pictures."""
+
+import dataclasses
+import hashlib
+import math
+from pathlib import Path
+
+import numpy as np
+from qgis.core import QgsApplication
+
+from ._vendor.dpsort_geo.errors import BadInput
+from ._vendor.dpsort_geo.publisher.cells import merge_all
+from ._vendor.dpsort_geo.publisher.ledger import Ledger
+from ._vendor.dpsort_geo.publisher.measure import count, measure
+from ._vendor.dpsort_geo.reader.decode import decode
+from ._vendor.dpsort_geo.reader.density import raster
+from ._vendor.dpsort_geo.reader.diffuse import points
+from ._vendor.dpsort_geo.release import Release
+from .area import crs_of, crs_text, metres_per_unit, transformed
+from .i18n import tr
+
+
+def method_words():
+    """One line for each method that says when to choose it."""
+    return [
+        tr("Adaptive: the most accurate map; choose it unless you need another"),
+        tr("Sort: the paper's method; all quantiles at once, no grid to choose"),
+        tr("Hybrid: counts in fixed cells, sorted inside; for comparison with the paper"),
+    ]
+
+
+def neighbour_words():
+    """One line for each neighbour relation."""
+    return [
+        tr("A person may be anywhere else (the number of points is public)"),
+        tr("A person may be missing (the number of points is hidden too)"),
+    ]
+
+
+def gathered(chunks, grid, method, person):
+    """Counts in cells from chunks of points; persons need all their points at once."""
+    nothing = count(grid, np.zeros(0), np.zeros(0))
+    if not person:
+        return merge_all([count(grid, x, y) for x, y, _ in chunks] or [nothing])
+    parts = list(chunks)
+    if not parts:
+        return nothing
+    x, y = (np.concatenate([part[axis] for part in parts]) for axis in (0, 1))
+    return count(grid, x, y, [one for part in parts for one in part[2]], method)
+
+
+def published(cells, area, epsilon, method, neighbours, person, group_size):
+    """The release of counted cells, with the CRS of the area in it. Draws the noise."""
+    unit = "person" if person else "point"
+    return dataclasses.replace(
+        measure(cells, epsilon, method, group_size, neighbours, unit),
+        crs=crs_text(area.crs),
+        working_crs=crs_text(area.working_crs),
+        ledger=True,
+    )
+
+
+def read_release(path):
+    """The release in a file."""
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise BadInput(tr("The release file cannot be read; check its name.")) from None
+    return Release.from_json(text)
+
+
+def crs_pair(release):
+    """The CRS in which the area was given, and the one of the grid."""
+    if not release.crs or not release.working_crs:
+        raise BadInput(tr("This release has no coordinate reference system, so it has no map."))
+    return crs_of(release.crs), crs_of(release.working_crs)
+
+
+def point_coordinates(release, spread, transform_context):
+    """Coordinates of the published points, in the CRS in which the area was given."""
+    crs, working = crs_pair(release)
+    x, y = points(decode(release), spread)
+    return transformed(x, y, working, crs, transform_context)
+
+
+def density(release, cell=None):
+    """Points per square kilometre in pixels, row 0 in the north, and the pixel's size in metres.
+
+    Pixels are squares of the quadtree; the size nearest to ``cell`` metres is taken.
+    """
+    _, working = crs_pair(release)
+    side = release.grid.side * metres_per_unit(working)
+    level = 9 if not cell else round(math.log2(max(2.0, side / cell)))
+    level = max(1, min(level, release.grid.order, 12))
+    mass = raster(decode(release), level)
+    size = side / 2**level
+    return mass[::-1] / (size / 1000) ** 2, size
+
+
+def statement_text(release):
+    """The privacy statement in one paragraph."""
+    return release.statement()["summary"]
+
+
+def ledger():
+    """The ledger in the user's QGIS profile."""
+    return Ledger(Path(QgsApplication.qgisSettingsDirPath()) / "dpsort" / "ledger.sqlite")
+
+
+def ledger_name(layer):
+    """Under which name the ledger knows a layer: where its data lies, without passwords."""
+    if layer.providerType() == "memory":
+        return f"memory layer {layer.name()}"[:200]
+    source = layer.publicSource()
+    if len(source) > 200:
+        source = source[:120] + " " + hashlib.sha256(source.encode()).hexdigest()[:40]
+    return source

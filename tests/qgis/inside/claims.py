@@ -1,0 +1,569 @@
+"""What the algorithms promise, tried in real QGIS. Run by ``test_algorithms.py``, not by pytest."""
+
+import json
+import os
+import re
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import city
+
+APPLICATION, PLUGIN = city.start()
+
+import processing  # noqa: E402
+from dpsort_qgis import releases  # noqa: E402
+from dpsort_qgis._vendor.dpsort_geo.budget import NEIGHBOURS  # noqa: E402
+from dpsort_qgis._vendor.dpsort_geo.publisher.measure import METHODS  # noqa: E402
+from dpsort_qgis.algorithms import ALGORITHMS  # noqa: E402
+from dpsort_qgis.algorithms import publish as publishing  # noqa: E402
+from dpsort_qgis.area import area_of_box, area_of_polygons, crs_of, crs_text  # noqa: E402
+from qgis.core import (  # noqa: E402
+    QgsApplication,
+    QgsCoordinateTransform,
+    QgsCoordinateTransformContext,
+    QgsFeature,
+    QgsGeometry,
+    QgsProcessingContext,
+    QgsProcessingException,
+    QgsProcessingFeatureSourceDefinition,
+    QgsProcessingModelAlgorithm,
+    QgsProcessingModelChildAlgorithm,
+    QgsProcessingModelChildParameterSource,
+    QgsProcessingModelOutput,
+    QgsProcessingModelParameter,
+    QgsProcessingOutputLayerDefinition,
+    QgsProcessingParameterFeatureSource,
+    QgsProject,
+    QgsRasterLayer,
+    QgsRectangle,
+    QgsReferencedRectangle,
+    QgsVectorLayer,
+)
+from qgis.PyQt.QtCore import QLocale  # noqa: E402
+
+FOLDER = Path(os.environ["DPSORT_FOLDER"])
+CONTEXT = QgsCoordinateTransformContext()
+BOX = "13.1,13.7,52.3,52.7 [EPSG:4326]"
+
+
+def publish(layer, feedback=None, context=None, **parameters):
+    """Publish with the city limit as the public area, unless told otherwise."""
+    path = Path(tempfile.mkdtemp(dir=FOLDER)) / "calls.release.json"
+    given = {"INPUT": layer, "EPSILON": 1.0, "OUTPUT": "TEMPORARY_OUTPUT", "RELEASE": str(path)}
+    if not {"AREA", "EXTENT"} & set(parameters):
+        given["AREA"] = city.boundary()
+    given.update(parameters)
+    return processing.run("dpsort:publishpoints", given, feedback=feedback, context=context)
+
+
+def refusal(layer, **parameters):
+    """The sentence with which a publish is refused."""
+    try:
+        publish(layer, **parameters)
+    except QgsProcessingException as error:
+        return str(error)
+    raise AssertionError("it was not refused")
+
+
+def coordinates(layer):
+    points = [feature.geometry().asPoint() for feature in layer.getFeatures()]
+    return [(point.x(), point.y()) for point in points]
+
+
+class Publishing(unittest.TestCase):
+    def test_gives_as_many_points_as_went_in_without_attributes_and_inside_the_area(self):
+        results = publish(city.calls(1500))
+        layer = results["OUTPUT"]
+        self.assertEqual(layer.featureCount(), 1500)
+        self.assertEqual(layer.fields().count(), 0)
+        self.assertEqual(layer.crs().authid(), "EPSG:4326")
+        near = QgsGeometry.fromWkt(city.limit_wkt()).buffer(0.001, 8)
+        self.assertTrue(all(near.contains(f.geometry()) for f in layer.getFeatures()))
+
+    def test_no_published_point_is_a_private_one(self):
+        layer = city.calls(1500)
+        self.assertFalse(set(coordinates(layer)) & set(coordinates(publish(layer)["OUTPUT"])))
+
+    def test_two_runs_differ(self):
+        layer = city.calls(500)
+        first, second = publish(layer), publish(layer)
+        self.assertNotEqual(coordinates(first["OUTPUT"]), coordinates(second["OUTPUT"]))
+
+    def test_every_method_and_relation_publishes_points_and_persons(self):
+        layer = city.calls(800, persons=200)
+        for method in range(3):
+            for relation in range(2):
+                for person, unit in ((None, "point"), ("who", "person")):
+                    with self.subTest(method=method, relation=relation, unit=unit):
+                        results = publish(layer, METHOD=method, NEIGHBOURS=relation, PERSON=person)
+                        release = releases.read_release(results["RELEASE"])
+                        self.assertEqual(release.kind, METHODS[method])
+                        self.assertEqual(release.neighbours, NEIGHBOURS[relation])
+                        self.assertEqual(release.unit, unit)
+                        self.assertTrue(release.private)
+                        self.assertTrue(release.verify())
+                        self.assertEqual(results["OUTPUT"].featureCount(), release.size)
+
+    def test_group_size_is_the_one_that_was_asked_for(self):
+        release = publish(city.calls(1000), METHOD=1, GROUP_SIZE=100)["RELEASE"]
+        self.assertEqual(releases.read_release(release).settings["groups"], 10)
+
+    def test_points_in_another_crs_than_the_area_land_in_the_same_place(self):
+        layer = city.calls(1000)
+        for other in ("EPSG:3857", "EPSG:25833"):
+            moved = city.reprojected(layer, city.crs(other))
+            got = publish(moved, EPSILON=100.0)["OUTPUT"].extent()
+            true = layer.extent()
+            for edge in ("xMinimum", "xMaximum", "yMinimum", "yMaximum"):
+                self.assertAlmostEqual(getattr(got, edge)(), getattr(true, edge)(), delta=0.02)
+
+    def test_a_projected_area_keeps_its_crs(self):
+        area = city.reprojected(city.boundary(), city.crs("EPSG:25833"))
+        release = releases.read_release(publish(city.calls(500), AREA=area)["RELEASE"])
+        self.assertEqual((release.crs, release.working_crs), ("EPSG:25833", "EPSG:25833"))
+
+    def test_an_extent_serves_as_the_area(self):
+        release = releases.read_release(publish(city.calls(500), EXTENT=BOX)["RELEASE"])
+        self.assertEqual(release.crs, "EPSG:4326")
+        self.assertIn("+proj=laea", release.working_crs)
+
+    def test_points_with_heights_and_single_multipoints_are_points(self):
+        for kind in ("PointZ", "PointM", "PointZM", "MultiPoint"):
+            self.assertEqual(publish(city.calls(300, kind))["OUTPUT"].featureCount(), 300)
+
+    def test_the_report_and_the_layer_carry_the_privacy_statement(self):
+        page = str(FOLDER / "report.html")
+        context = QgsProcessingContext()
+        context.setProject(QgsProject.instance())
+        target = QgsProcessingOutputLayerDefinition("TEMPORARY_OUTPUT", QgsProject.instance())
+        results = publish(city.calls(500), context=context, OUTPUT=target, REPORT=page)
+        statement = results["STATEMENT"]
+        self.assertIn("epsilon = 1", statement)
+        self.assertIn("epsilon = 1", Path(page).read_text(encoding="utf-8"))
+        details, *_ = context.layersToLoadOnCompletion().values()
+        layer = results["OUTPUT"]
+        details.postProcessor().postProcessLayer(layer, context, city.Listener())
+        self.assertEqual(layer.metadata().abstract(), statement)
+        self.assertEqual(details.name, "Private points")
+
+    def test_selected_features_only_is_a_warning(self):
+        layer = city.in_project(city.calls(400))
+        layer.selectByIds(list(range(1, 101)))
+        listener = city.Listener()
+        source = QgsProcessingFeatureSourceDefinition(layer.id(), selectedFeaturesOnly=True)
+        self.assertEqual(publish(source, listener)["OUTPUT"].featureCount(), 100)
+        self.assertTrue(any("selected" in text for text in listener.warned))
+
+    def test_a_filter_and_a_large_epsilon_are_warnings(self):
+        layer = QgsVectorLayer(str(city.saved(city.calls(400), FOLDER / "filter.gpkg")))
+        layer.setSubsetString("who < 100")
+        listener = city.Listener()
+        publish(layer, listener, EPSILON=5)
+        self.assertEqual(len(listener.warned), 2)
+
+    def test_nothing_that_is_said_tells_a_hidden_number_of_points(self):
+        listener = city.Listener()
+        page = FOLDER / "hidden.html"
+        results = publish(city.calls(1237), listener, NEIGHBOURS=1, EPSILON=0.1, REPORT=str(page))
+        if releases.read_release(results["RELEASE"]).n == 1237:
+            self.skipTest("the noise was zero this time")
+        said = "\n".join(listener.said) + page.read_text(encoding="utf-8")
+        self.assertIsNone(re.search(r"1,?237\b", re.sub(r"base64,[^\"]*", "", said)))
+
+    def test_a_large_file_is_published_from_its_path(self):
+        path = city.saved(city.calls(12000), FOLDER / "large.gpkg")
+        self.assertEqual(publish(str(path))["OUTPUT"].featureCount(), 12000)
+
+    def test_a_geopackage_carries_points_and_statement(self):
+        target = FOLDER / "private.gpkg"
+        statement = publish(city.calls(600), OUTPUT=str(target))["STATEMENT"]
+        layer = QgsVectorLayer(str(target))
+        self.assertEqual(layer.featureCount(), 600)
+        self.assertEqual(layer.metadata().abstract(), statement)
+
+
+class Refusing(unittest.TestCase):
+    def test_a_missing_area(self):
+        self.assertIn("boundary layer", refusal(city.calls(50), AREA=None))
+
+    def test_two_areas(self):
+        self.assertIn("once", refusal(city.calls(50), AREA=city.boundary(), EXTENT=BOX))
+
+    def test_the_private_layer_as_the_extent_however_it_is_named(self):
+        layer = city.in_project(city.calls(300, seed=11))
+        path = str(city.saved(layer, FOLDER / "named.gpkg"))
+        for source, name in ((layer, layer), (layer, layer.id()), (layer, layer.name())):
+            self.assertIn("outermost", refusal(source, EXTENT=name))
+        self.assertIn("outermost", refusal(path, EXTENT=path))
+
+    def test_the_bounding_box_of_the_private_layer(self):
+        layer = city.calls(300)
+        box = layer.extent()
+        edges = (box.xMinimum(), box.xMaximum(), box.yMinimum(), box.yMaximum())
+        typed = ",".join(f"{edge:.9f}" for edge in edges) + " [EPSG:4326]"
+        for extent in (box, QgsReferencedRectangle(box, layer.crs()), typed):
+            parameters = {"EXTENT": extent}
+            if isinstance(extent, QgsRectangle) and not isinstance(extent, QgsReferencedRectangle):
+                QgsProject.instance().setCrs(layer.crs())
+            self.assertIn("outermost", refusal(layer, **parameters))
+
+    def test_the_bounding_box_in_another_crs(self):
+        layer = city.calls(300)
+        other = city.crs("EPSG:3857")
+        box = city.reprojected(layer, other).extent()
+        self.assertIn("outermost", refusal(layer, EXTENT=QgsReferencedRectangle(box, other)))
+
+    def test_the_map_canvas_after_zoom_to_layer(self):
+        layer = city.calls(300)
+        box = QgsRectangle(layer.extent())
+        box.scale(1.05)
+        box = QgsRectangle(
+            box.xMinimum(), box.yMinimum() - 0.05, box.xMaximum(), box.yMaximum() + 0.05
+        )
+        self.assertIn("outermost", refusal(layer, EXTENT=QgsReferencedRectangle(box, layer.crs())))
+
+    def test_the_hull_of_the_private_points(self):
+        layer = city.calls(300)
+        together = {"INPUT": layer, "TYPE": 3, "OUTPUT": "TEMPORARY_OUTPUT"}
+        hull = processing.run("qgis:minimumboundinggeometry", together)["OUTPUT"]
+        self.assertIn("outermost", refusal(layer, AREA=hull))
+
+    def test_a_box_that_merely_holds_the_points_is_welcome(self):
+        layer = city.calls(300)
+        box = layer.extent().buffered(0.01)
+        box = QgsRectangle(box.xMinimum(), box.yMinimum(), box.xMaximum() + 0.01, box.yMaximum())
+        publish(layer, EXTENT=QgsReferencedRectangle(box, layer.crs()))
+
+    def test_wrong_layers_and_values_in_one_clear_sentence(self):
+        empty = city.calls(20)
+        empty.dataProvider().addFeatures([QgsFeature(empty.fields())])
+        nobody = city.calls(20)
+        nobody.dataProvider().changeAttributeValues({1: {0: None}})
+        several = city.calls(20, "MultiPoint")
+        feature = QgsFeature(several.fields())
+        feature.setGeometry(QgsGeometry.fromWkt("MultiPoint ((13.4 52.5), (13.5 52.5))"))
+        several.dataProvider().addFeatures([feature])
+        nowhere = city.calls(20)
+        nowhere.setCrs(city.crs(""))
+        cases = [
+            ("empty ones", empty, {}),
+            ("fill in", nobody, {"PERSON": "who"}),
+            ("several points", several, {}),
+            ("no points", city.calls(0), {}),
+            ("reference system", nowhere, {}),
+            ("adaptive", city.calls(20), {"GROUP_SIZE": 5}),
+            ("EPSILON", city.calls(20), {"EPSILON": 0}),
+            ("EPSILON", city.calls(20), {"EPSILON": -1}),
+            ("no polygon", city.calls(20), {"AREA": QgsVectorLayer("Polygon?crs=EPSG:4326")}),
+        ]
+        for words, layer, parameters in cases:
+            with self.subTest(words):
+                sentence = refusal(layer, **parameters)
+                self.assertIn(words.lower(), sentence.lower())
+                self.assertNotIn("13.", sentence)
+                self.assertNotIn("Traceback", sentence)
+
+    def test_an_unexpected_failure_shows_nothing_of_the_data(self):
+        def fail(*_):
+            raise RuntimeError("a coordinate: 13.37 52.51")
+
+        real, publishing.gathered = publishing.gathered, fail
+        try:
+            sentence = refusal(city.calls(20), EXTENT=BOX)
+        finally:
+            publishing.gathered = real
+        self.assertNotIn("13.37", sentence)
+
+    def test_several_points_of_one_feature_are_welcome_when_the_person_is_named(self):
+        several = city.calls(20, "MultiPoint")
+        feature = QgsFeature(several.fields())
+        feature.setGeometry(QgsGeometry.fromWkt("MultiPoint ((13.4 52.5), (13.5 52.5))"))
+        feature.setAttributes([1])
+        several.dataProvider().addFeatures([feature])
+        publish(several, PERSON="who")
+
+    def test_no_algorithm_has_a_seed(self):
+        for kind in ALGORITHMS:
+            algorithm = PLUGIN.provider.algorithm(kind.NAME)
+            names = " ".join(p.name() + p.description() for p in algorithm.parameterDefinitions())
+            self.assertNotIn("seed", names.lower())
+
+
+class Bookkeeping(unittest.TestCase):
+    def entries(self, layer):
+        return releases.ledger().entries(releases.ledger_name(layer))
+
+    def test_every_publish_is_in_the_ledger_of_the_profile_before_it_is_drawn(self):
+        layer = city.calls(101, seed=21)
+        publish(layer, EPSILON=0.3)
+        publish(layer, EPSILON=0.6, METHOD=1, PERSON="who")
+        kept = [(float(e.epsilon), e.unit, e.method) for e in self.entries(layer)]
+        self.assertEqual(kept, [(0.3, "point", "adaptive"), (0.6, "person", "sort")])
+        self.assertTrue(str(releases.ledger().path).startswith(os.environ["HOME"]))
+
+    def test_a_refused_run_costs_nothing(self):
+        layer = city.calls(102, seed=22)
+        refusal(layer, AREA=None)
+        self.assertEqual(self.entries(layer), [])
+
+    def test_a_cancelled_run_costs_nothing_and_leaves_no_file(self):
+        layer = city.calls(12000, seed=23)
+        target = FOLDER / "cancelled.release.json"
+        results = publish(layer, city.Listener(cancel_at=10), RELEASE=str(target))
+        self.assertNotIn("OUTPUT", results)
+        self.assertFalse(target.exists())
+        self.assertEqual(self.entries(layer), [])
+
+    def test_a_password_does_not_get_into_the_ledger(self):
+        uri = "dbname='city' host=db user='u' password='secret' table=\"calls\" (geom)"
+        layer = QgsVectorLayer(uri, "calls", "postgres")
+        self.assertNotIn("secret", releases.ledger_name(layer))
+
+
+class Reading(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.results = publish(city.calls(3000), EPSILON=2.0)
+        cls.release = cls.results["RELEASE"]
+
+    def run_on_release(self, name, **parameters):
+        return processing.run(f"dpsort:{name}", {"RELEASE": self.release, **parameters})
+
+    def test_points_from_the_release_are_the_published_points(self):
+        layer = self.run_on_release("pointsfromrelease", OUTPUT="TEMPORARY_OUTPUT")["OUTPUT"]
+        self.assertEqual(coordinates(layer), coordinates(self.results["OUTPUT"]))
+
+    def test_points_that_are_not_spread_lie_on_each_other(self):
+        parameters = {"SPREAD": False, "OUTPUT": "TEMPORARY_OUTPUT"}
+        layer = self.run_on_release("pointsfromrelease", **parameters)["OUTPUT"]
+        self.assertEqual(layer.featureCount(), 3000)
+        self.assertLess(len(set(coordinates(layer))), 2000)
+
+    def test_the_density_adds_up_to_the_number_of_points(self):
+        target = str(FOLDER / "density.tif")
+        self.run_on_release("densityfromrelease", CELL=500, OUTPUT=target)
+        raster = QgsRasterLayer(target)
+        block = raster.dataProvider().block(1, raster.extent(), raster.width(), raster.height())
+        pixel = raster.rasterUnitsPerPixelX() * raster.rasterUnitsPerPixelY() / 1e6
+        rows, columns = range(raster.height()), range(raster.width())
+        total = sum(block.value(row, column) for row in rows for column in columns) * pixel
+        self.assertAlmostEqual(total, 3000, delta=5)
+        self.assertLess(abs(raster.rasterUnitsPerPixelX() - 500), 200)
+
+    def test_the_density_is_where_the_points_are(self):
+        target = str(FOLDER / "where.tif")
+        self.run_on_release("densityfromrelease", OUTPUT=target)
+        raster = QgsRasterLayer(target)
+        crs, working = releases.crs_pair(releases.read_release(self.release))
+        move = QgsGeometry.fromWkt("MultiPoint ((13.3 52.47), (13.58 52.42))")
+        move.transform(QgsCoordinateTransform(crs, working, QgsProject.instance()))
+        (busy, _), (quiet, _) = (
+            raster.dataProvider().sample(point, 1) for point in move.asMultiPoint()
+        )
+        self.assertGreater(busy, 3 * max(quiet, 0.1))
+
+    def test_counts_in_two_halves_add_up_and_lie_between_their_limits(self):
+        zones = QgsVectorLayer("Polygon?crs=EPSG:4326&field=name:string", "zones", "memory")
+        for west, east in ((13.0, 13.4), (13.4, 13.8)):
+            feature = QgsFeature(zones.fields())
+            feature.setGeometry(QgsGeometry.fromRect(QgsRectangle(west, 52.2, east, 52.8)))
+            feature.setAttributes([f"from {west}"])
+            zones.dataProvider().addFeatures([feature])
+        zones = city.reprojected(zones, city.crs("EPSG:25833"))
+        for method in range(3):
+            results = publish(city.calls(3000), EPSILON=2.0, METHOD=method)
+            parameters = {"RELEASE": results["RELEASE"], "ZONES": zones}
+            parameters["OUTPUT"] = "TEMPORARY_OUTPUT"
+            layer = processing.run("dpsort:countinpolygons", parameters)["OUTPUT"]
+            rows = [f.attributes() for f in layer.getFeatures()]
+            self.assertEqual([row[0] for row in rows], ["from 13.0", "from 13.4"])
+            self.assertAlmostEqual(sum(row[1] for row in rows), 3000, delta=60)
+            for _, estimate, low, high in rows:
+                self.assertTrue(low <= estimate <= high)
+
+    def test_the_inspection_tells_the_statement_and_the_checks(self):
+        page = str(FOLDER / "inspect.html")
+        results = self.run_on_release("inspectrelease", REPORT=page)
+        words = Path(page).read_text(encoding="utf-8")
+        self.assertIn("epsilon = 2", results["STATEMENT"])
+        self.assertIn("What the file proves", words)
+        self.assertIn("data:image/png", words)
+
+    def test_a_file_that_is_no_release_is_refused_in_a_sentence(self):
+        broken = FOLDER / "broken.release.json"
+        for content in ("", "{}", "[1, 2", '{"format": "dpsort-geo release", "version": 1}'):
+            broken.write_text(content, encoding="utf-8")
+            for name in ("pointsfromrelease", "densityfromrelease", "inspectrelease"):
+                output = {"OUTPUT": "TEMPORARY_OUTPUT", "REPORT": str(FOLDER / "x.html")}
+                with self.assertRaises(QgsProcessingException) as caught:
+                    processing.run(f"dpsort:{name}", {"RELEASE": str(broken), **output})
+                self.assertIn("release", str(caught.exception).lower())
+
+    def test_a_release_that_was_tampered_with_is_refused(self):
+        document = json.loads(Path(self.release).read_text(encoding="utf-8"))
+        document["epsilon"] = "0.5"
+        false = FOLDER / "false.release.json"
+        false.write_text(json.dumps(document), encoding="utf-8")
+        parameters = {"RELEASE": str(false), "REPORT": str(FOLDER / "false.html")}
+        with self.assertRaises(QgsProcessingException) as caught:
+            processing.run("dpsort:inspectrelease", parameters)
+        self.assertIn("changed", str(caught.exception))
+
+
+class Areas(unittest.TestCase):
+    def test_the_whole_world_is_an_area(self):
+        world = "-180,180,-90,90 [EPSG:4326]"
+        release = releases.read_release(publish(city.calls(300), EXTENT=world)["RELEASE"])
+        self.assertEqual(release.working_crs, "EPSG:6933")
+
+    def test_an_area_across_the_antimeridian_stays_small(self):
+        islands = city.boundary("Polygon ((178 -19, 180 -19, 180 -16, 178 -16, 178 -19))")
+        feature = QgsFeature()
+        feature.setGeometry(
+            QgsGeometry.fromWkt("Polygon ((-180 -19, -178 -19, -178 -16, -180 -16, -180 -19))")
+        )
+        islands.dataProvider().addFeatures([feature])
+        area = area_of_polygons(islands.getFeatures(), islands.crs(), CONTEXT)
+        self.assertLess(area.side, 500_000)
+        layer = city.calls(100)
+        east = [QgsGeometry.fromWkt(f"Point ({-179.9 + i / 100} -17)") for i in range(100)]
+        layer.dataProvider().changeGeometryValues(dict(zip(range(1, 101), east)))
+        layer.updateExtents()
+        points = coordinates(publish(layer, AREA=islands, EPSILON=100)["OUTPUT"])
+        self.assertGreater(sum(x < -178 for x, _ in points), 80)
+
+    def test_feet_and_other_datums_are_understood(self):
+        metres = area_of_box(QgsRectangle(0, 0, 10_000, 10_000), city.crs("EPSG:25833"), CONTEXT)
+        feet = area_of_box(QgsRectangle(0, 0, 32808, 32808), city.crs("EPSG:2263"), CONTEXT)
+        self.assertAlmostEqual(metres.side * metres.metres, feet.side * feet.metres, delta=1)
+        self.assertEqual(metres.grid().order, feet.grid().order)
+        old = area_of_box(QgsRectangle(13, 52, 14, 53), city.crs("EPSG:4314"), CONTEXT)
+        new = area_of_box(QgsRectangle(13, 52, 14, 53), city.crs("EPSG:4326"), CONTEXT)
+        self.assertAlmostEqual(old.side, new.side, delta=50)
+        for area in (metres, feet, old, new):
+            text = crs_text(area.working_crs)
+            self.assertEqual(crs_of(text), area.working_crs, text)
+
+    def test_a_hole_in_the_area_stays_empty(self):
+        outer = "(13 52, 14 52, 14 53, 13 53, 13 52)"
+        ring = f"Polygon ({outer}, (13.2 52.2, 13.8 52.2, 13.8 52.8, 13.2 52.8, 13.2 52.2))"
+        points = coordinates(publish(city.calls(500), AREA=city.boundary(ring))["OUTPUT"])
+        inside = [1 for x, y in points if 13.21 < x < 13.79 and 52.21 < y < 52.79]
+        self.assertEqual(inside, [])
+
+
+class Planning(unittest.TestCase):
+    def plan(self, **parameters):
+        return processing.run("dpsort:plan", {"EXTENT": BOX, "N": 10000, **parameters})
+
+    def test_more_epsilon_means_less_error(self):
+        self.assertLess(
+            self.plan(EPSILON=2.0)["EXPECTED_ERROR"], self.plan(EPSILON=0.5)["EXPECTED_ERROR"]
+        )
+
+    def test_a_wanted_error_gives_the_epsilon_that_reaches_it(self):
+        results = self.plan(TARGET_ERROR=500)
+        again = self.plan(EPSILON=results["PLANNED_EPSILON"])
+        self.assertLessEqual(again["EXPECTED_ERROR"], 500.001)
+        self.assertGreater(again["EXPECTED_ERROR"], 450)
+
+    def test_it_has_no_parameter_for_a_point_layer(self):
+        algorithm = PLUGIN.provider.algorithm("plan")
+        sources = [
+            parameter.name()
+            for parameter in algorithm.parameterDefinitions()
+            if isinstance(parameter, QgsProcessingParameterFeatureSource)
+        ]
+        self.assertEqual(sources, ["AREA"])
+
+    def test_the_page_compares_choices(self):
+        page = self.plan(REPORT=str(FOLDER / "plan.html"))["REPORT"]
+        self.assertIn("Other choices", Path(page).read_text(encoding="utf-8"))
+
+
+class Belonging(unittest.TestCase):
+    """To Processing: help, icons, models, batch."""
+
+    def test_every_algorithm_and_parameter_has_help_an_icon_and_tags(self):
+        for kind in ALGORITHMS:
+            algorithm = PLUGIN.provider.algorithm(kind.NAME)
+            self.assertGreater(len(algorithm.shortHelpString()), 60)
+            self.assertTrue(Path(algorithm.svgIconPath()).is_file())
+            self.assertFalse(algorithm.icon().isNull())
+            self.assertGreater(len(algorithm.tags()), 4)
+            for parameter in algorithm.parameterDefinitions():
+                self.assertGreater(len(parameter.help()), 15, parameter.name())
+
+    def test_one_instance_runs_a_batch(self):
+        algorithm = PLUGIN.provider.algorithm("publishpoints").create()
+        made = []
+        for seed in (1, 2):
+            context = QgsProcessingContext()
+            parameters = {
+                "INPUT": city.calls(100, seed=seed),
+                "AREA": city.boundary(),
+                "EPSILON": 1.0,
+                "RELEASE": str(FOLDER / f"batch{seed}.release.json"),
+            }
+            results, good = algorithm.run(parameters, context, city.Listener())
+            self.assertTrue(good)
+            made.append(Path(results["RELEASE"]).read_text(encoding="utf-8"))
+        self.assertNotEqual(*made)
+
+    def test_a_model_publishes_and_reads_its_own_release(self):
+        model = QgsProcessingModelAlgorithm("private", "tests")
+        for name, kind in (("points", 0), ("area", 2)):
+            source = QgsProcessingParameterFeatureSource(name, name, [kind])
+            model.addModelParameter(source, QgsProcessingModelParameter(name))
+        first = QgsProcessingModelChildAlgorithm("dpsort:publishpoints")
+        first.setChildId("publish")
+        From = QgsProcessingModelChildParameterSource
+        first.addParameterSources("INPUT", [From.fromModelParameter("points")])
+        first.addParameterSources("AREA", [From.fromModelParameter("area")])
+        first.addParameterSources("EPSILON", [From.fromStaticValue(1.0)])
+        model.addChildAlgorithm(first)
+        second = QgsProcessingModelChildAlgorithm("dpsort:pointsfromrelease")
+        second.setChildId("points")
+        second.addParameterSources("RELEASE", [From.fromChildOutput("publish", "RELEASE")])
+        final = QgsProcessingModelOutput("result")
+        final.setChildId("points")
+        final.setChildOutputName("OUTPUT")
+        second.setModelOutputs({"result": final})
+        model.addChildAlgorithm(second)
+        parameters = {
+            "points": city.in_project(city.calls(250)).id(),
+            "area": city.in_project(city.boundary()).id(),
+            "points:result": "TEMPORARY_OUTPUT",
+        }
+        context = QgsProcessingContext()
+        context.setProject(QgsProject.instance())
+        results, good = model.run(parameters, context, city.Listener())
+        self.assertTrue(good)
+        layer = context.takeResultLayer(results["points:result"])
+        self.assertEqual(layer.featureCount(), 250)
+
+    def test_german_is_spoken_to_germans(self):
+        QgsApplication.setLocale(QLocale("de_DE"))
+        self.addCleanup(QgsApplication.setLocale, QLocale("en_US"))
+        self.assertEqual(PLUGIN.provider.algorithm("plan").create().displayName(), "Planen")
+
+    def test_the_same_inputs_make_the_grid_that_geopandas_users_get(self):
+        """Writes what ``test_same_release.py`` compares with the other face of the library."""
+        area = city.boundary()
+        results = publish(city.calls(700), AREA=area)
+        Path(FOLDER / "same.release.json").write_text(Path(results["RELEASE"]).read_text())
+        (FOLDER / "same.points.json").write_text(json.dumps(coordinates(results["OUTPUT"])))
+        box = publish(city.calls(700), EXTENT=BOX)
+        Path(FOLDER / "box.release.json").write_text(Path(box["RELEASE"]).read_text())
+        (FOLDER / "box.points.json").write_text(json.dumps(coordinates(box["OUTPUT"])))
+
+
+if __name__ == "__main__":
+    outcome = unittest.main(exit=False, verbosity=2).result
+    sys.stdout.flush()
+    sys.stderr.flush()
+    # QGIS crashes when it is torn down with layers alive; there is nothing left to tear down
+    os._exit(0 if outcome.wasSuccessful() else 1)

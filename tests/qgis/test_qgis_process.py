@@ -1,0 +1,79 @@
+"""The algorithms from the shell: ``qgis_process`` on the installed zip in a fresh profile."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.qgis.fresh_profile import Installed, run_process
+
+
+@pytest.fixture(scope="module")
+def enabled(installed: Installed) -> Installed:
+    done = run_process(installed.home, "plugins", "enable", "dpsort_qgis")
+    assert "nabled" in done.stdout + done.stderr, done.stderr
+    return installed
+
+
+def run(enabled: Installed, name: str, **parameters: object) -> dict[str, str]:
+    words = [f"{key}={value}" for key, value in parameters.items()]
+    done = run_process(enabled.home, "run", f"dpsort:{name}", "--json", *("--", *words))
+    start = done.stdout.find("{")
+    assert done.returncode == 0 and start >= 0, done.stdout + done.stderr
+    return dict(json.loads(done.stdout[start:])["results"])
+
+
+def test_the_provider_lists_its_six_algorithms(enabled: Installed) -> None:
+    done = run_process(enabled.home, "list")
+    assert done.stdout.count("dpsort:") == 6, done.stdout
+
+
+def test_help_explains_every_parameter(enabled: Installed) -> None:
+    done = run_process(enabled.home, "help", "dpsort:publishpoints")
+    for word in ("EPSILON", "AREA", "PERSON", "NEIGHBOURS", "ledger"):
+        assert word in done.stdout
+
+
+def test_publish_then_read_the_release_in_every_way(
+    enabled: Installed, city: tuple[Path, Path]
+) -> None:
+    points, boundary = city
+    folder = enabled.folder
+    release = folder / "shell.release.json"
+    published = run(
+        enabled,
+        "publishpoints",
+        INPUT=points,
+        AREA=boundary,
+        EPSILON=1,
+        OUTPUT=folder / "shell.gpkg",
+        RELEASE=release,
+        REPORT=folder / "shell.html",
+    )
+    assert "epsilon = 1" in published["STATEMENT"]
+    assert json.loads(release.read_text(encoding="utf-8"))["n"] == 6000
+    run(enabled, "pointsfromrelease", RELEASE=release, OUTPUT=folder / "again.gpkg")
+    run(enabled, "densityfromrelease", RELEASE=release, OUTPUT=folder / "shell.tif", CELL=300)
+    run(enabled, "inspectrelease", RELEASE=release, REPORT=folder / "inspect.html")
+    counted = folder / "counts.gpkg"
+    run(enabled, "countinpolygons", RELEASE=release, ZONES=boundary, OUTPUT=counted)
+    for name in ("shell.gpkg", "again.gpkg", "shell.tif", "shell.html", "inspect.html"):
+        assert (folder / name).stat().st_size > 1000
+    assert counted.is_file()
+
+
+def test_plan_reads_no_layer_of_points(enabled: Installed) -> None:
+    planned = run(enabled, "plan", EXTENT="13.1,13.7,52.3,52.7 [EPSG:4326]", N=50000, EPSILON=1)
+    assert 10 < float(planned["EXPECTED_ERROR"]) < 5000
+
+
+def test_the_private_extent_is_refused(enabled: Installed, city: tuple[Path, Path]) -> None:
+    points, _ = city
+    words = [f"INPUT={points}", f"EXTENT={points}", "EPSILON=1", "OUTPUT=TEMPORARY_OUTPUT"]
+    done = run_process(
+        enabled.home, "run", "dpsort:publishpoints", "--", *words, "RELEASE=TEMPORARY_OUTPUT"
+    )
+    assert done.returncode != 0
+    assert "outermost" in done.stdout + done.stderr
