@@ -17,8 +17,8 @@ Array = np.ndarray
 def group_count(n: int, epsilon: Fraction, group_size: Union[int, str, None] = None) -> int:
     """Number of groups for n points: None for the default size, "paper", or a size.
 
-    >>> group_count(10_000, Fraction(1)), group_count(10, Fraction(1), 4), group_count(0, Fraction(1))
-    (91, 3, 0)
+    >>> group_count(10_000, Fraction(1)), group_count(10, Fraction(1), 4)
+    (91, 3)
     """
     if n <= 0:
         return 0

@@ -15,14 +15,16 @@ import numpy as np
 
 from .errors import BadInput
 
-# The law of the earth mover's distance, as a part of the domain's side, fitted to real data sets:
+# The law of the earth mover's distance, as a part of the domain's side, fitted to six real data
+# sets by benchmarks/plan.py:
 # adaptive: FACTOR * (n * epsilon)^-POWER + SPREAD / sqrt(n);  sort: FACTOR * (n * epsilon)^-POWER
-ADAPTIVE_FACTOR = 2.51
-ADAPTIVE_POWER = 0.684
-ADAPTIVE_SPREAD = 0.12
-SORT_FACTOR = 0.631
-SORT_POWER = 0.249
-# Nearly all data sets of the fit lie between these multiples of the law.
+ADAPTIVE_FACTOR = 1.38
+ADAPTIVE_POWER = 0.612
+ADAPTIVE_SPREAD = 0.033
+SORT_FACTOR = 0.884
+SORT_POWER = 0.300
+# Nearly all of eighteen data sets lay between these multiples of such a law; nine of ten releases
+# of the six lie between 0.62 and 1.41.
 LOW = 0.46
 HIGH = 1.84
 
@@ -186,9 +188,9 @@ def expected_error(n: int, epsilon: float, side: float, method: str = "adaptive"
     Examples
     --------
     >>> round(expected_error(50_000, 1.0, side=50_000))
-    103
+    99
     >>> round(expected_error(50_000, 1.0, side=50_000, method="sort"))
-    2133
+    1721
     """
     _check(n, epsilon)
     if not (math.isfinite(side) and side > 0):
@@ -207,8 +209,8 @@ def epsilon_for(n: int, target_error: float, side: float, method: str = "adaptiv
     Examples
     --------
     >>> epsilon_for(50_000, target_error=250, side=50_000)
-    0.21
-    >>> round(expected_error(50_000, 0.21, side=50_000))
+    0.205
+    >>> round(expected_error(50_000, 0.205, side=50_000))
     250
     """
     if not (math.isfinite(target_error) and target_error > 0):
@@ -301,12 +303,12 @@ def plan_side(
     Examples
     --------
     >>> print(plan_side(10_000, side=50_000, epsilon=1.0))  # doctest: +NORMALIZE_WHITESPACE
-    10,000 points, epsilon = 1, adaptive method: on average a point has to move about 290 m to turn
-    the published map into the true one (expect 130 to 530 m; half of the points move less). Had
+    10,000 points, epsilon = 1, adaptive method: on average a point has to move about 260 m to turn
+    the published map into the true one (expect 120 to 480 m; half of the points move less). Had
     any one point been elsewhere, no published map would have been more than 2.7 times more or
     less likely.
     >>> plan_side(50_000, side=50_000, target_error=250).epsilon
-    0.21
+    0.205
     """
     if (epsilon is None) == (target_error is None):
         raise BadInput("Give either epsilon or target_error: the other one follows from it.")

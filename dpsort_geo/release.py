@@ -19,7 +19,7 @@ import numpy as np
 
 from .budget import NEIGHBOURS, PROTECTED, epsilon_text, exact_epsilon
 from .curve.grid import Grid
-from .errors import BadInput, NotVerified
+from .errors import BadInput
 
 Array = np.ndarray
 
@@ -184,7 +184,7 @@ class Release:
 
 
 def _narrowed(values: Array) -> Array:
-    """As 64-bit integers wherever they fit, so that a number's form tells nothing but the number."""
+    """As 64-bit integers wherever they fit, so that a number's form tells nothing more."""
     if values.dtype == object and all(-(1 << 63) <= value < 1 << 63 for value in values.tolist()):
         values = values.astype(np.int64)
     values.setflags(write=False)

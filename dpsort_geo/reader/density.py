@@ -73,7 +73,7 @@ def _around(picture: Array) -> Array:
 
 
 def _zones(leaves: Leaves, level: int) -> Array:
-    """Number of the leaf that covers each pixel; pixels of several leaves are zones of their own."""
+    """Number of the leaf that covers each pixel; a pixel of several leaves is its own zone."""
     index = np.arange(4**level, dtype=np.int64)
     start = leaves.index << 2 * (leaves.grid.order - leaves.level)
     pixel = index << 2 * (leaves.grid.order - level)

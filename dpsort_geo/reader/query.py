@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence, Tuple
+from typing import Any, Sequence, Tuple
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from .leaves import Leaves, columns_and_rows
 Array = np.ndarray
 #: zone number, level and index of quadtree blocks
 Blocks = Tuple[Array, Array, Array]
+
+METHODS = ("formula", "bootstrap")
 
 #: outlines are followed in eighths of a cell, or as finely as this many rows in all allow
 _FINER = 3
@@ -36,12 +38,13 @@ class Coverage:
 
 
 def count_within(
-    decoded: Decoded, zones: Sequence[Rings], level: float = 0.9
+    decoded: Decoded, zones: Sequence[Rings], level: float = 0.9, method: str = "formula"
 ) -> Tuple[Array, Array, Array]:
     """Estimated number of points in each zone, with the limits of a ``level`` interval.
 
     A zone is a list of rings in the coordinates of the grid; see `dpsort_geo.curve.cover`. How the
-    limits come about is told in `uncertainty`.
+    limits come about is told in `uncertainty`; ``method="bootstrap"``, for adaptive releases, tries
+    it out with plausible data instead, see `bootstrap`.
 
     >>> from dpsort_geo.publisher.adaptive import publish_adaptive
     >>> from dpsort_geo.publisher.cells import count_cells
@@ -52,21 +55,27 @@ def count_within(
     >>> float(estimate[0].round(6)), bool(low[0] <= 8 <= high[0])
     (8.0, True)
     """
+    from .bootstrap import bootstrap_limits
     from .uncertainty import interval
 
     if not 0 < level < 1:
         raise BadInput("The level of an interval must lie between 0 and 1, such as 0.9.")
+    if method not in METHODS:
+        raise BadInput("The method of an interval must be 'formula' or 'bootstrap'.")
     if not len(zones):
         empty = np.zeros(0)
         return empty, empty, empty
     blocks = zone_blocks(decoded.grid, zones)
+    known: Any = blocks
     if decoded.leaves is None:
         estimate = mass_on_curve(decoded, blocks, len(zones))
-        return (estimate, *interval(decoded, blocks, len(zones), estimate, level))
-    covered = coverage(decoded.leaves, blocks, len(zones))
-    part = decoded.leaves.mass[covered.leaf] * covered.mass
-    estimate = np.bincount(covered.zone, part, len(zones))
-    return (estimate, *interval(decoded, covered, len(zones), estimate, level))
+    else:
+        known = coverage(decoded.leaves, blocks, len(zones))
+        part = decoded.leaves.mass[known.leaf] * known.mass
+        estimate = np.bincount(known.zone, part, len(zones))
+    if method == "bootstrap":
+        return (estimate, *bootstrap_limits(decoded, blocks, len(zones), estimate, level))
+    return (estimate, *interval(decoded, known, len(zones), estimate, level))
 
 
 def quantiles(decoded: Decoded, shares: Sequence[float]) -> Tuple[Array, Array]:

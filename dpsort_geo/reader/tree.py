@@ -12,7 +12,6 @@ from typing import List
 
 import numpy as np
 
-
 from ..budget import PERSON_UNITS, UNITS
 from ..release import Release
 

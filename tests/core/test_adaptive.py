@@ -16,7 +16,7 @@ from dpsort_geo.reader.decode import decode
 from dpsort_geo.reader.density import pixel_area, raster
 from dpsort_geo.reader.diffuse import points
 from dpsort_geo.reader.lean import lean
-from dpsort_geo.schedule import C, FIXED, GAMMA, KAPPA, Nodes, _projected, _share, _steps, walk
+from dpsort_geo.schedule import FIXED, GAMMA, KAPPA, C, Nodes, _projected, _share, _steps, walk
 from dpsort_geo.verify import most_spent
 
 MASK = np.array([[10, 700], [800, 801], [1000, 1024]])

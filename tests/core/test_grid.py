@@ -84,8 +84,13 @@ def test_a_mask_that_is_not_sorted_disjoint_and_inside_is_refused(runs):
         Grid(0, 0, 1, 2, np.array(runs))
 
 
-@pytest.mark.parametrize("settings_", [(np.nan, 0, 1, 3), (0, 0, 0, 3), (0, 0, -1, 3), (0, 0, 1, 0),
-                                       (0, 0, 1, 32), (0, 0, 1, 2.5), (0, np.inf, 1, 3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "settings_",
+    [
+        (np.nan, 0, 1, 3), (0, 0, 0, 3), (0, 0, -1, 3), (0, 0, 1, 0), (0, 0, 1, 32),
+        (0, 0, 1, 2.5), (0, np.inf, 1, 3),
+    ],
+)  # fmt: skip
 def test_an_impossible_grid_is_refused(settings_):
     with pytest.raises(BadInput):
         Grid(*settings_)

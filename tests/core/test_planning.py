@@ -102,9 +102,9 @@ def test_the_default_group_size_is_larger_than_the_papers():
 
 def test_the_law_is_the_fitted_one():
     n, epsilon, side = 20_000, 0.5, 30_000.0
-    adaptive = side * (2.51 * (n * epsilon) ** -0.684 + 0.12 / math.sqrt(n))
+    adaptive = side * (1.38 * (n * epsilon) ** -0.612 + 0.033 / math.sqrt(n))
     assert expected_error(n, epsilon, side) == pytest.approx(adaptive)
-    sort = side * 0.631 * (n * epsilon) ** -0.249
+    sort = side * 0.884 * (n * epsilon) ** -0.300
     assert expected_error(n, epsilon, side, "sort") == pytest.approx(sort)
     plan = plan_side(n, side, epsilon=epsilon)
     assert plan.low == pytest.approx(0.46 * adaptive)
@@ -134,11 +134,11 @@ def test_an_error_out_of_reach_is_refused_with_advice():
 def test_a_plan_speaks_metres_and_kilometres():
     near = str(plan_side(10_000, 50_000.0, epsilon="1"))
     assert "10,000 points, epsilon = 1, adaptive method" in near
-    assert "move about 290 m to turn the published map into the true one" in near
-    assert "(expect 130 to 530 m; half of the points move less)" in near
+    assert "move about 260 m to turn the published map into the true one" in near
+    assert "(expect 120 to 480 m; half of the points move less)" in near
     far = str(plan_side(10_000, 500_000.0, epsilon=1.0, method="sort"))
     assert "sort method in groups of 110" in far
-    assert "about 32 km" in far and "expect 15 to 59 km" in far
+    assert "about 28 km" in far and "expect 13 to 51 km" in far
     assert "US survey foot" in str(plan_side(10_000, 5e4, epsilon=1, units="US survey foot"))
 
 
