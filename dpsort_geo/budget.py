@@ -45,8 +45,8 @@ def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
         raise BadInput("Epsilon must be a positive number such as 1 or 0.5.") from None
     if not 0 < value <= 1000:
         raise BadInput("Epsilon must be above 0 and at most 1000; 0.1 to 3 is usual.")
-    if value < Fraction(1, 10**9) or 10**18 % value.denominator:
-        raise BadInput("Epsilon must be at least 1e-9, written as a decimal of up to 18 places.")
+    if value < Fraction(1, 10**6) or 10**18 % value.denominator:
+        raise BadInput("Epsilon must be at least 0.000001, a decimal of up to 18 places.")
     return value
 
 

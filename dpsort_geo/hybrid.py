@@ -116,12 +116,22 @@ def coarse_blocks(grid: Grid, n: int, epsilon: Fraction, neighbours: str) -> Blo
         level + 1 < grid.order and Fraction(grid.n_cells, 4 ** (grid.order - level - 1)) <= wealth
     ):
         level += 1
-    index = np.arange(4**level, dtype=np.int64)
     span = np.int64(4 ** (grid.order - level))
+    index = _blocks_with_cells(grid, level, span)
     start = grid.allowed_before(index * span)
     width = grid.allowed_before((index + 1) * span) - start
     kept = width > 0
     return Blocks(grid, level, index[kept], start[kept], width[kept])
+
+
+def _blocks_with_cells(grid: Grid, level: int, span: np.int64) -> Array:
+    if grid.runs is None:
+        return np.arange(4**level, dtype=np.int64)
+    # a small mask in a deep grid has few blocks out of very many: look at its runs only
+    first, last = grid.runs[:, 0] // span, (grid.runs[:, 1] - 1) // span
+    length = last - first + 1
+    offset = np.repeat(first - (np.cumsum(length) - length), length)
+    return np.unique(offset + np.arange(offset.size))
 
 
 def count_rates(blocks: Blocks, share: Shares) -> Array:

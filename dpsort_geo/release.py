@@ -10,6 +10,7 @@ import base64
 import binascii
 import hashlib
 import json
+import os
 import zlib
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -17,9 +18,11 @@ from typing import Any, Dict, List, Mapping, Optional
 
 import numpy as np
 
+from .atomic import PathLike, write_text
 from .budget import NEIGHBOURS, PROTECTED, epsilon_text, exact_epsilon
 from .curve.grid import Grid
 from .errors import BadInput
+from .schedule import MOST_POINTS
 
 Array = np.ndarray
 
@@ -28,6 +31,8 @@ VERSION = 1
 #: the largest file and the longest array that a reader accepts
 MOST_BYTES = 256 << 20
 MOST_VALUES = 1 << 24
+#: no publisher makes a longer number; as a float it is finite
+MOST_BITS = 256
 #: the measurements of each kind of release
 KINDS: Mapping[str, tuple[str, ...]] = {
     "adaptive": ("level", "index", "rate", "value"),
@@ -80,6 +85,8 @@ class Release:
             raise BadInput("A release must name its neighbour relation and what it protects.")
         if set(self.measurements) != set(KINDS[self.kind]):
             raise BadInput(f"The release lacks the measurements of a {self.kind} release.")
+        if abs(self.n) > MOST_POINTS:
+            raise BadInput("A release can hold up to 2^37 points.")
         object.__setattr__(self, "epsilon", epsilon_text(self.epsilon))
         narrow = {name: _narrowed(values) for name, values in self.measurements.items()}
         object.__setattr__(self, "measurements", narrow)
@@ -147,6 +154,10 @@ class Release:
         document["digest"] = _digest(document)
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
+    def save(self, path: PathLike) -> None:
+        """Write the JSON to a file, all of it or nothing."""
+        write_text(path, self.to_json())
+
     @classmethod
     def from_json(cls, text: str) -> "Release":
         """Read a release; whatever is wrong with the text is said in one sentence."""
@@ -181,6 +192,24 @@ class Release:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise _broken() from None
+
+
+def load(path: PathLike) -> Release:
+    """Read the file that `Release.save` wrote; a file that is too large is not read at all."""
+    try:
+        if os.stat(path).st_size > MOST_BYTES:
+            raise _too_large()
+        with open(path, "rb") as file:
+            text = file.read(MOST_BYTES + 1).decode("utf-8")
+    except UnicodeDecodeError:
+        raise BadInput("This file is not a dpsort-geo release.") from None
+    except OSError as error:
+        raise BadInput(f"{os.fspath(path)} cannot be read: {error.strerror}.") from None
+    return Release.from_json(text)
+
+
+def _too_large() -> BadInput:
+    return BadInput("The release is larger than 256 MB, which no publisher makes; it was not read.")
 
 
 def _narrowed(values: Array) -> Array:
@@ -218,9 +247,7 @@ def _broken() -> BadInput:
 
 def _parsed(text: str) -> Dict[str, Any]:
     if len(text) > MOST_BYTES:
-        raise BadInput(
-            "The release is larger than 256 MB, which no publisher makes; it was not read."
-        )
+        raise _too_large()
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -273,7 +300,7 @@ def _unpacked(packed: Any) -> Array:
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >> MOST_BITS:
         raise TypeError
     return value
 

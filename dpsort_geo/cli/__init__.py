@@ -43,7 +43,7 @@ def main(args: Optional[List[str]] = None) -> Any:
     except BadInput as error:
         _stop(str(error), 2)
     except (click.Abort, KeyboardInterrupt):
-        _stop("Stopped; no file was written.", 130)
+        _stop("Stopped; what was debited from the ledger stays debited.", 130)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
@@ -52,6 +52,9 @@ def main(args: Optional[List[str]] = None) -> Any:
         _stop(f"{name}{error.strerror or 'the file cannot be read or written'}.", 1)
     except MemoryError:
         _stop("There is not enough memory for this.", 1)
+    except Exception as error:  # its message could quote a private value
+        kind = type(error).__name__
+        _stop(f"Something unforeseen went wrong ({kind}); please report it with the command.", 1)
 
 
 def _stop(sentence: str, code: int) -> None:

@@ -77,8 +77,8 @@ def _table(found: List[Any]) -> str:
 
 
 def _draw(path: str, found: List[Any], epsilon: str) -> None:
+    from ..atomic import replacing
     from ..geo._optional import need
-    from ..geo.write import replacing
 
     need("matplotlib", "The plot").use("Agg")
     plt = need("matplotlib.pyplot", "The plot")

@@ -185,7 +185,7 @@ def _by_ending(writers: Dict[str, Any], out: str) -> Any:
 
 def _write_frame(frame: Any, out: str) -> None:
     """Write a public table, all or nothing."""
-    from ..geo.write import replacing
+    from ..atomic import replacing
 
     writers = {
         ".gpkg": lambda path: frame.to_file(path, driver="GPKG", layer=Path(out).stem),

@@ -66,6 +66,8 @@ def from_shapely(geometry: Array) -> tuple[Array, Array]:
         raise BadInput(MULTIPOINT)
     if (kinds > shapely.GeometryType.POINT).any():
         raise BadInput(NOT_POINTS)
+    if (shapely.is_missing(geometry) | shapely.is_empty(geometry)).any():
+        raise BadInput(EMPTY)
     return finite(shapely.get_x(geometry), shapely.get_y(geometry))
 
 

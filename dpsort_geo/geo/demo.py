@@ -17,13 +17,13 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 import shapely
 
+from ..atomic import replacing, write_text
 from . import png
 from ._optional import have
 from .domain import Domain
 from .layers import points_layer, ramp
 from .lettering import lettered
 from .maps import Page
-from .write import replacing, write_text
 
 Array = np.ndarray
 

@@ -9,12 +9,12 @@ import geopandas as gpd
 import numpy as np
 import shapely
 
+from ..atomic import replacing
 from ..errors import BadInput
 from ..reader.decode import Decoded
 from ..reader.density import MAX_LEVEL, SMOOTH_LEVEL, pixel_area, raster
 from ._optional import need
 from .domain import Domain
-from .write import replacing
 
 Array = np.ndarray
 

@@ -103,6 +103,8 @@ class Domain:
         bare = cls(grid, crs, working, (0.0, 0.0, 0.0, 0.0))
         x, y = shapely.get_coordinates(shapely.segmentize(bare.outline(), grid.side / 64)).T
         lon, lat = bare.unproject(x, y)
+        if not (lon.size and np.isfinite(lon).all() and np.isfinite(lat).all()):
+            raise BadInput("The grid of this release has no place in its CRS; ask for it again.")
         if crs.is_geographic:
             lon = unwrapped(lon, float(bare.unproject(*bare._middle())[0][0]))
         box = (float(lon.min()), float(lat.min()), float(lon.max()), float(lat.max()))

@@ -7,13 +7,13 @@ from typing import Any, Callable, Dict, List, Tuple
 
 import numpy as np
 
+from ..atomic import replacing
 from ..grouping import balanced_sizes
 from ..publisher.cells import count_cells
 from ..publisher.sort import publish_sorted
 from ..reader.decode import decode
 from ._optional import need
 from .release import GeoRelease
-from .write import replacing
 
 Array = np.ndarray
 

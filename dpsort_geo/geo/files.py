@@ -127,14 +127,16 @@ def geo_interface_batches(source: Any, person: Optional[str] = None) -> PointStr
     [[1.0]]
     """
     x, y, people = [], [], []
-    for point, properties in _walk(getattr(source, "__geo_interface__", source), {}):
-        try:
+    try:
+        for point, properties in _walk(getattr(source, "__geo_interface__", source), {}):
             x.append(float(point[0]))
             y.append(float(point[1]))
-        except (TypeError, ValueError, IndexError, KeyError):
-            raise BadInput(coordinates.EMPTY) from None
-        if person is not None:
-            people.append(properties.get(person))
+            if person is not None:
+                people.append(properties.get(person))
+    except BadInput:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+        raise BadInput(coordinates.EMPTY) from None
     if any(who is None for who in people):
         raise BadInput(f"Every point must have a value in the person column {person!r}.")
     coords = coordinates.finite(np.array(x, float), np.array(y, float))

@@ -15,6 +15,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 import pyogrio
+from shapely.errors import ShapelyError
 
 from ..errors import BadInput
 from . import coordinates
@@ -26,8 +27,8 @@ Batch = tuple[Array, Array, Optional[Array]]
 PathLike = Union[str, "os.PathLike[str]"]
 Columns = Optional[tuple[str, str]]
 
-#: rows of a batch: large enough to hide Python, small enough for the processor's cache
-BATCH_ROWS = 1 << 18
+#: rows of a batch: enough to hide what is done once for each, little enough to need no memory
+BATCH_ROWS = 1 << 19
 #: rows of a piece of work for the cluster, as near as row groups allow
 PIECE_ROWS = 1 << 22
 #: bytes of a block of CSV
@@ -96,7 +97,7 @@ def _readable(path: str) -> Iterator[None]:
         yield
     except BadInput:
         raise
-    except (OSError, ValueError, TypeError, KeyError, RuntimeError, NotImplementedError):
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError, ShapelyError):
         raise BadInput(
             f"{file_name(path)} cannot be read: it is damaged, not what its name says, "
             "or has text where numbers are expected."

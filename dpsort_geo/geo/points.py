@@ -40,7 +40,7 @@ def point_stream(
     if hasattr(points, "__geo_interface__") or isinstance(points, dict):
         _only_columns(person)
         stream = geo_interface_batches(points, column)
-        # GeoJSON-like objects are in degrees by their standard, unless they name their CRS
+        # objects such as shapely's name no CRS; they are in that of the domain, like bare arrays
         crs = getattr(points, "crs", None)
         return replace(stream, crs=domain.crs if crs is None else crs)
     raise BadInput(

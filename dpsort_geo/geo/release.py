@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
 
 import geopandas as gpd
 import numpy as np
 import shapely
 
+from ..atomic import write_text
 from ..errors import BadInput
 from ..reader import diffuse as diffusion
 from ..reader import query
 from ..reader.decode import Decoded, decode
-from ..release import Release
+from ..release import Release, load
 from . import maps, write
 from .density import DensityFrame, density_frame
 from .domain import Domain
@@ -111,7 +111,7 @@ class GeoRelease:
 
     def to_map(self, path: PathLike, title: Optional[str] = None, tiles: Any = None) -> None:
         """Write the map as one page that needs no network; ``tiles`` adds a base map that does."""
-        write.write_text(path, self.map_page(title, tiles).html())
+        write_text(path, self.map_page(title, tiles).html())
 
     def map_page(self, title: Optional[str] = None, tiles: Any = None) -> maps.Page:
         """What the map shows: for `to_map`, `explore`, and pages with further layers."""
@@ -168,7 +168,7 @@ class GeoRelease:
 
     def save(self, path: PathLike) -> None:
         """Write the release itself: the public file from which all else can be made again."""
-        write.write_text(path, self.release.to_json())
+        self.release.save(path)
 
     def __repr__(self) -> str:
         return f"<Release: {str(self).splitlines()[0]}>"
@@ -204,18 +204,15 @@ def read_release(path: PathLike) -> GeoRelease:
     >>> len(release.points()) == release.n
     True
     """
-    try:
-        text = Path(path).read_bytes().decode("utf-8")
-    except UnicodeDecodeError:
-        raise BadInput("This file is not a dpsort-geo release.") from None
-    except OSError as error:
-        raise BadInput(f"{os.fspath(path)} cannot be read: {error.strerror}.") from None
-    return from_text(text)
+    return _on_a_map(load(path))
 
 
 def from_text(text: str) -> GeoRelease:
     """A release from its JSON text."""
-    core = Release.from_json(text)
+    return _on_a_map(Release.from_json(text))
+
+
+def _on_a_map(core: Release) -> GeoRelease:
     if core.crs is None or core.working_crs is None:
         raise BadInput("This release names no CRS, so its points cannot be put on a map.")
     return GeoRelease(core, Domain.of_grid(core.grid, core.crs, core.working_crs))

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
 from pyproj import CRS
 
+from ..atomic import PathLike, replacing
 from ..errors import BadInput
 from ._optional import need
 from .coordinates import WKB_POINT, finite
 
 Array = np.ndarray
-PathLike = Union[str, "os.PathLike[str]"]
 
 #: the name of the statement: GeoJSON member, Parquet key, GeoPackage metadata item
 STATEMENT = "privacy_statement"
@@ -42,44 +40,6 @@ _DIGITS = (np.arange(10_000)[:, None] // [1000, 100, 10, 1] % 10 + ord("0")).ast
 #: which of them stay when zeros at the end are cut off
 _KEPT = np.logical_or.accumulate(_DIGITS[:, ::-1] != ord("0"), axis=1)[:, ::-1]
 _ROWS_PER_GROUP = 1 << 18
-
-
-@contextmanager
-def replacing(path: PathLike) -> Iterator[Path]:
-    """A name to write to; on success it takes the place of ``path``, otherwise it vanishes.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(Path(folder, "a.txt")) as part:
-    ...         _ = part.write_text("done")
-    ...     os.listdir(folder)
-    ['a.txt']
-    """
-    target = Path(path)
-    part = target.with_name(f".{target.stem}-{secrets.token_hex(4)}{target.suffix}")
-    try:
-        yield part
-        os.replace(part, target)
-    except OSError as error:
-        reason = error.strerror or "the disk or the folder refused it"
-        raise BadInput(f"{os.fspath(path)} cannot be written: {reason}.") from None
-    finally:
-        # on success it has been moved away; SQLite may have left a journal beside a failed one
-        for left in target.parent.glob(f"{part.name}*") if target.parent.is_dir() else ():
-            left.unlink(missing_ok=True)
-
-
-def write_text(path: PathLike, text: str) -> None:
-    """Write text as UTF-8, all of it or nothing.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_text(Path(folder, "a.txt"), "done")
-    ...     Path(folder, "a.txt").read_text()
-    'done'
-    """
-    with replacing(path) as part:
-        part.write_bytes(text.encode("utf-8"))
 
 
 def write_geojson(path: PathLike, lon: Array, lat: Array, statement: dict[str, Any]) -> None:

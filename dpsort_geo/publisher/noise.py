@@ -49,6 +49,7 @@ _FINE = 16  # b in (2); more would save little and bring 64-bit overflow nearer
 _LAST = 128  # thresholds in the tables; one draw in 3000 goes beyond
 _SHORT, _LONG = np.dtype(np.uint16), np.dtype(np.uint64)
 _LIMIT = 1 << 63  # of int64
+_ROOM = 1 << 62  # of a draw in int64: adding a truth below 2^62 cannot wrap around
 
 
 class Noise(Protocol):
@@ -94,7 +95,7 @@ def discrete_laplace(numerator: Any, denominator: Any, size: Size = None) -> Int
         noise = np.array(draws, dtype=object)
     else:
         noise = _sample(t, s)
-    return _narrowed(noise).reshape(shape)
+    return _narrowed(noise, _ROOM).reshape(shape)
 
 
 def discrete_laplace_reference(
@@ -304,7 +305,7 @@ def _whole_numbers(values: Any, name: str) -> NDArray[Any]:
     return _narrowed(array)
 
 
-def _narrowed(values: NDArray[Any]) -> NDArray[Any]:
+def _narrowed(values: NDArray[Any], limit: int = _LIMIT) -> NDArray[Any]:
     """As int64 if all values fit, else as Python integers."""
-    fits = not values.size or (int(values.min()) >= -_LIMIT and int(values.max()) < _LIMIT)
+    fits = not values.size or (int(values.min()) >= -limit and int(values.max()) < limit)
     return values.astype(np.int64 if fits else object, copy=False)

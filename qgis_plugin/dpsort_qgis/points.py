@@ -17,6 +17,7 @@ from qgis.core import (
     QgsGeometry,
     QgsProcessing,
     QgsProcessingContext,
+    QgsProcessingFeatureSource,
     QgsProcessingFeedback,
     QgsVectorLayer,
     QgsWkbTypes,
@@ -49,7 +50,9 @@ def read_points(source, working_crs, context, feedback, person=None):
     else:
         request.setSubsetOfAttributes([column])
     total = source.featureCount()
-    features, done = source.getFeatures(request), 0
+    # we refuse bad geometry ourselves; QGIS's own check would name the feature
+    unchecked = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
+    features, done = source.getFeatures(request, unchecked), 0
     while True:
         blocks, persons = _next_features(features, column)
         if feedback.isCanceled():

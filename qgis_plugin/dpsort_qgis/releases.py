@@ -15,7 +15,6 @@ from ._vendor.dpsort_geo.publisher.measure import count, measure
 from ._vendor.dpsort_geo.reader.decode import decode
 from ._vendor.dpsort_geo.reader.density import raster
 from ._vendor.dpsort_geo.reader.diffuse import points
-from ._vendor.dpsort_geo.release import Release
 from .area import crs_of, crs_text, metres_per_unit, transformed
 from .i18n import tr
 
@@ -58,15 +57,6 @@ def published(cells, area, epsilon, method, neighbours, person, group_size):
         working_crs=crs_text(area.working_crs),
         ledger=True,
     )
-
-
-def read_release(path):
-    """The release in a file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        raise BadInput(tr("The release file cannot be read; check its name.")) from None
-    return Release.from_json(text)
 
 
 def crs_pair(release):

@@ -2,13 +2,13 @@
 
 import base64
 import html
-from pathlib import Path
 
 import numpy as np
 from qgis.PyQt.QtCore import QBuffer, QByteArray, QIODevice
 from qgis.PyQt.QtGui import QImage
 
-from ._vendor.dpsort_geo.errors import BadInput, NotVerified
+from ._vendor.dpsort_geo.atomic import write_text
+from ._vendor.dpsort_geo.errors import NotVerified
 from .area import metres_per_unit
 from .i18n import tr
 from .releases import crs_pair, density, statement_text
@@ -85,10 +85,7 @@ def _write(target, title, body):
         f"<title>{html.escape(title)}</title><style>{_STYLE}</style></head>"
         f"<body><main>{body}</main></body></html>\n"
     )
-    try:
-        Path(target).write_text(page, encoding="utf-8")
-    except OSError:
-        raise BadInput(tr("The report cannot be written; check the name of its file.")) from None
+    write_text(target, page)
 
 
 def _statement(release):

@@ -13,11 +13,12 @@ from qgis.core import (
 
 from .._vendor.dpsort_geo.reader.decode import decode
 from .._vendor.dpsort_geo.reader.query import count_within
+from .._vendor.dpsort_geo.release import load
 from ..area import projected_rings
 from ..compat import number_field
 from ..i18n import tr
 from ..points import Cancelled
-from ..releases import crs_pair, read_release, statement_text
+from ..releases import crs_pair, statement_text
 from ..style import Styler, counts_style
 from .base import PrivacyAlgorithm
 
@@ -72,7 +73,7 @@ class CountInPolygons(PrivacyAlgorithm):
         )
 
     def work(self, parameters, context, feedback):
-        release = read_release(self.parameterAsFile(parameters, self.RELEASE, context))
+        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
         source = self.parameterAsSource(parameters, self.ZONES, context)
         if source is None:
             raise QgsProcessingException(self.invalidSourceError(parameters, self.ZONES))

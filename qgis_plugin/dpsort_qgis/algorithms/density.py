@@ -11,9 +11,10 @@ from qgis.core import (
     QgsRectangle,
 )
 
+from .._vendor.dpsort_geo.release import load
 from ..i18n import tr
 from ..points import Cancelled
-from ..releases import crs_pair, density, read_release, statement_text
+from ..releases import crs_pair, density, statement_text
 from ..style import Styler, density_style
 from .base import PrivacyAlgorithm
 
@@ -56,7 +57,7 @@ class DensityFromRelease(PrivacyAlgorithm):
         )
 
     def work(self, parameters, context, feedback):
-        release = read_release(self.parameterAsFile(parameters, self.RELEASE, context))
+        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
         cell = self.parameterAsDouble(parameters, self.CELL, context)
         target = self.parameterAsOutputLayer(parameters, self.OUTPUT, context)
         values, size = density(release, cell or None)

@@ -2,8 +2,9 @@
 
 from qgis.core import QgsProcessingOutputString, QgsProcessingParameterFileDestination
 
+from .._vendor.dpsort_geo.release import load
 from ..i18n import tr
-from ..releases import read_release, statement_text
+from ..releases import statement_text
 from ..report import write_report
 from .base import PrivacyAlgorithm
 
@@ -38,7 +39,7 @@ class InspectRelease(PrivacyAlgorithm):
         self.addOutput(QgsProcessingOutputString("STATEMENT", tr("Privacy statement")))
 
     def work(self, parameters, context, feedback):
-        release = read_release(self.parameterAsFile(parameters, self.RELEASE, context))
+        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
         target = self.parameterAsFileOutput(parameters, self.REPORT, context)
         write_report(release, target)
         statement = statement_text(release)

@@ -8,9 +8,10 @@ from qgis.core import (
     QgsWkbTypes,
 )
 
+from .._vendor.dpsort_geo.release import load
 from ..i18n import tr
 from ..points import Cancelled, sign_geopackage, write_points
-from ..releases import crs_pair, point_coordinates, read_release, statement_text
+from ..releases import crs_pair, point_coordinates, statement_text
 from ..style import Styler, points_style
 from .base import PrivacyAlgorithm
 
@@ -51,7 +52,7 @@ class PointsFromRelease(PrivacyAlgorithm):
         )
 
     def work(self, parameters, context, feedback):
-        release = read_release(self.parameterAsFile(parameters, self.RELEASE, context))
+        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
         spread = self.parameterAsBool(parameters, self.SPREAD, context)
         target = add_points(self, self.OUTPUT, release, spread, parameters, context, feedback)
         return {self.OUTPUT: target}

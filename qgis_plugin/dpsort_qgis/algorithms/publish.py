@@ -1,7 +1,5 @@
 """Publish points privately."""
 
-from pathlib import Path
-
 from qgis.core import (
     QgsProcessing,
     QgsProcessingException,
@@ -235,10 +233,7 @@ class PublishPoints(PrivacyAlgorithm):
 
     def _outputs(self, release, area, parameters, context, feedback):
         target = self.parameterAsFileOutput(parameters, self.RELEASE, context)
-        try:
-            Path(target).write_text(release.to_json(), encoding="utf-8")
-        except OSError:
-            raise BadInput(tr("The release file cannot be written; check its name.")) from None
+        release.save(target)
         feedback.setProgress(55)
         results = {self.RELEASE: target, "STATEMENT": statement_text(release)}
         feedback.pushInfo(results["STATEMENT"])

@@ -5,8 +5,9 @@ from qgis.gui import QgsFileWidget
 from qgis.PyQt.QtWidgets import QCheckBox, QFormLayout, QGroupBox, QLabel, QVBoxLayout
 
 from .._vendor.dpsort_geo.errors import BadInput
+from .._vendor.dpsort_geo.release import load
 from ..i18n import tr
-from ..releases import read_release, statement_text
+from ..releases import statement_text
 from .window import Window
 
 
@@ -55,7 +56,7 @@ class ReleaseDialog(Window):
         words, good = tr("Choose a release file."), False
         if self.file.filePath():
             try:
-                words, good = statement_text(read_release(self.file.filePath())), True
+                words, good = statement_text(load(self.file.filePath())), True
             except BadInput as error:
                 words = str(error)
         self.statement.setText(words)

@@ -1,0 +1,220 @@
+"""The ledger: exact, atomic, durable, and silent about the points."""
+
+from __future__ import annotations
+
+import inspect
+import multiprocessing
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dpsort_geo.errors import BadInput
+from dpsort_geo.publisher.ledger import BudgetSpent, Ledger, composed, default_path, total_text
+
+PUBLIC = ("point", "replace", "0 0 10 10", "adaptive")
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "folder" / "ledger.sqlite")
+
+
+def test_ten_tenths_are_exactly_one(ledger):
+    ledger.limit("calls", 1)
+    for _ in range(10):
+        ledger.debit("calls", 0.1, *PUBLIC)
+    assert ledger.spent("calls") == 1
+    assert ledger.left("calls") == 0
+
+
+def test_the_refusal_says_what_is_left_and_writes_nothing(ledger):
+    ledger.limit("calls", "1")
+    ledger.debit("calls", "0.7", *PUBLIC)
+    with pytest.raises(BudgetSpent, match=r"0\.3 is left"):
+        ledger.debit("calls", "0.31", *PUBLIC)
+    assert ledger.spent("calls") == Fraction(7, 10)
+    ledger.debit("calls", "0.3", *PUBLIC)
+
+
+def test_data_sets_do_not_pay_for_each_other(ledger):
+    ledger.limit("calls", 1)
+    ledger.debit("homes", 5, *PUBLIC)
+    ledger.debit("calls", 1, *PUBLIC)
+    assert (ledger.spent("homes"), ledger.spent("calls")) == (5, 1)
+    assert ledger.left("homes") is None
+
+
+def test_one_spelling_of_a_name_is_one_data_set(ledger):
+    ledger.debit("caf\u00e9 calls", 1, *PUBLIC)
+    ledger.debit("  cafe\u0301  calls\n", 1, *PUBLIC)
+    assert ledger.spent("caf\u00e9 calls") == 2
+
+
+def test_a_limit_below_what_is_spent_leaves_nothing_and_can_be_taken_away(ledger):
+    ledger.debit("calls", 2, *PUBLIC)
+    ledger.limit("calls", 1)
+    assert ledger.left("calls") == 0
+    with pytest.raises(BudgetSpent, match="0 is left"):
+        ledger.debit("calls", "0.001", *PUBLIC)
+    ledger.limit("calls", None)
+    ledger.debit("calls", "0.001", *PUBLIC)
+    assert ledger.limits() == {}
+
+
+def test_add_remove_releases_count_twice_beside_replacement_and_once_alone(ledger):
+    ledger.limit("calls", 2)
+    ledger.debit("calls", 1, "point", "add-remove", "", "sort")
+    assert ledger.spent("calls") == 1
+    with pytest.raises(BudgetSpent, match="count twice"):
+        ledger.debit("calls", "0.1", "point", "replace", "", "sort")
+    ledger.debit("calls", 1, "point", "add-remove", "", "sort")
+    assert ledger.left("calls") == 0
+
+
+@pytest.mark.parametrize(
+    "epsilon",
+    [0, -1, "0", "nan", "inf", float("nan"), float("inf"), "", "one",
+     True, None, "1e7", Fraction(1, 10**50), Fraction(1, 3), Fraction(0), b"1", 1j],
+)  # fmt: skip
+def test_an_epsilon_that_is_no_amount_is_refused(ledger, epsilon):
+    with pytest.raises(BadInput, match="Epsilon must be"):
+        ledger.debit("calls", epsilon, *PUBLIC)
+    assert ledger.entries() == []
+
+
+@pytest.mark.parametrize(
+    "field, value",
+    [("dataset", ""), ("dataset", "a" * 201), ("dataset", 7), ("dataset", "a\x00b"),
+     ("unit", "trip"), ("neighbours", "swap"), ("domain", "x" * 2001), ("method", None)],
+)  # fmt: skip
+def test_a_field_that_does_not_belong_is_refused(ledger, field, value):
+    fields = dict(zip(("unit", "neighbours", "domain", "method"), PUBLIC), dataset="calls")
+    fields[field] = value
+    with pytest.raises(BadInput):
+        ledger.debit(epsilon=1, **fields)
+
+
+@given(st.integers(1, 10**30).map(lambda atto: Fraction(atto, 10**18)))
+def test_the_text_of_a_total_is_exact(epsilon):
+    assert Fraction(total_text(epsilon)) == epsilon
+
+
+def test_entries_cannot_be_changed_or_deleted(ledger):
+    ledger.debit("calls", 1, *PUBLIC)
+    db = sqlite3.connect(ledger.path)
+    for statement in ("DELETE FROM entry", "UPDATE entry SET epsilon = '0'"):
+        with pytest.raises(sqlite3.IntegrityError, match="never"):
+            db.execute(statement)
+    db.close()
+
+
+def test_an_entry_has_room_for_public_facts_only(ledger):
+    assert list(inspect.signature(Ledger.debit).parameters) == [
+        "self", "dataset", "epsilon", "unit", "neighbours", "domain", "method"
+    ]  # fmt: skip
+    ledger.debit("calls", "0.5", *PUBLIC)
+    (entry,) = ledger.entries("calls")
+    shown = (entry.epsilon, entry.unit, entry.neighbours, entry.domain, entry.method)
+    assert shown == (Fraction(1, 2), *PUBLIC)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are a Unix matter")
+def test_only_the_owner_can_read_the_file(ledger):
+    ledger.limit("calls", 1)
+    assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600
+
+
+def test_a_file_that_is_not_a_ledger_is_left_alone(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("not a ledger, and long enough to look like a file of some kind\n" * 50)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as db:
+        db.execute("CREATE TABLE mine (x)")
+    for path in (text, other, tmp_path):
+        before = path.read_bytes() if path.is_file() else b""
+        with pytest.raises(BadInput, match="cannot be used"):
+            Ledger(path).debit("calls", 1, *PUBLIC)
+        assert before == (path.read_bytes() if path.is_file() else b"")
+
+
+def test_the_environment_names_the_default_ledger(monkeypatch, tmp_path):
+    monkeypatch.setenv("DPSORT_GEO_LEDGER", str(tmp_path / "mine.sqlite"))
+    assert default_path() == tmp_path / "mine.sqlite"
+    monkeypatch.delenv("DPSORT_GEO_LEDGER")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert default_path() == tmp_path / "dpsort-geo" / "ledger.sqlite"
+    monkeypatch.setenv("XDG_DATA_HOME", "relative")
+    assert default_path() == Path.home() / ".local" / "share" / "dpsort-geo" / "ledger.sqlite"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "Application Support" in str(default_path())
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
+    assert default_path() == tmp_path / "local" / "dpsort-geo" / "ledger.sqlite"
+
+
+def _spend(path, start, passed):
+    start.wait()
+    for _ in range(10):
+        try:
+            Ledger(path).debit("calls", "0.1", *PUBLIC)
+        except BudgetSpent:
+            continue
+        with passed.get_lock():
+            passed.value += 1
+
+
+def test_processes_at_once_cannot_pass_the_limit_together(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    start, passed = context.Event(), context.Value("i", 0)
+    path = tmp_path / "ledger.sqlite"
+    Ledger(path).limit("calls", "1.5")
+    crowd = [context.Process(target=_spend, args=(path, start, passed)) for _ in range(4)]
+    for process in crowd:
+        process.start()
+    start.set()
+    for process in crowd:
+        process.join(60)
+    assert passed.value == 15
+    assert Ledger(path).spent("calls") == Fraction(3, 2)
+
+
+SPENDER = """
+import sys
+from dpsort_geo.publisher.ledger import Ledger
+ledger = Ledger(sys.argv[1])
+while True:
+    number = ledger.debit("calls", "0.001", "point", "replace", "", "sort")
+    sys.stdout.write(f"{number}\\n")
+    sys.stdout.flush()
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is a Unix matter")
+def test_a_debit_that_was_reported_survives_kill_9(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    for delay in (0.0, 0.01, 0.05):
+        child = subprocess.Popen(
+            [sys.executable, "-c", SPENDER, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        child.stdout.readline()
+        time.sleep(delay)
+        child.send_signal(signal.SIGKILL)
+        reported = child.communicate()[0].split("\n")[:-1]
+        entries = Ledger(path).entries("calls")
+        assert not reported or entries[-1].id >= int(reported[-1])
+        assert [entry.id for entry in entries] == list(range(1, len(entries) + 1))
+
+
+def test_composition_of_nothing_is_nothing():
+    assert composed([]) == 0
