@@ -15,8 +15,9 @@ Runs can be interrupted: what is done is kept in a log (build/arena.jsonl) and n
 Results go to benchmarks/results/arena.json and docs/img/arena.png. `--quick` is a small part of it.
 
     python benchmarks/arena.py --quick
-    python benchmarks/arena.py --jobs 2
+    python benchmarks/arena.py
     python benchmarks/arena.py --again ours          # after a change of ours: peers are kept
+    python benchmarks/arena.py --report              # of what the log has so far
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import zlib
 from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")  # one process a core is faster than many threads
@@ -44,14 +45,7 @@ import datasets  # noqa: E402
 
 from dpsort_geo.compare import MECHANISMS, UNPROVEN, metrics  # noqa: E402
 from dpsort_geo.compare.isotonic import isotonic_masses  # noqa: E402
-from dpsort_geo.curve.grid import Grid  # noqa: E402
-from dpsort_geo.curve.hilbert import encode  # noqa: E402
-from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
-from dpsort_geo.publisher.cells import Cells  # noqa: E402
-from dpsort_geo.publisher.hybrid import publish_hybrid  # noqa: E402
-from dpsort_geo.publisher.sort import publish_sorted  # noqa: E402
-from dpsort_geo.reader import density  # noqa: E402
-from dpsort_geo.reader.decode import decode  # noqa: E402
+from dpsort_geo.compare.ours import ours  # noqa: E402
 
 Raster = np.ndarray
 Cell = Tuple[str, int, float, int]
@@ -67,43 +61,9 @@ NAMES = {
     "L1": "density L1",
     "L2": "density L2",
 }
+#: our default first; then the paper's two kinds with our group sizes and decoder
+OURS = {"ours": "adaptive", "sort": "sort", "hybrid": "hybrid"}
 ISOTONIC = " + isotonic"
-
-
-def seeded_noise(rng: np.random.Generator) -> Callable[..., Any]:
-    """Discrete Laplace from a seeded generator, for experiments only."""
-
-    def draw(numerator: Any, denominator: Any, size: Any = None) -> Any:
-        rate = np.asarray(denominator, float) / np.asarray(numerator, float)
-        fail = -np.expm1(-rate)
-        shape = np.broadcast_shapes(np.shape(fail), () if size is None else np.atleast_1d(size))
-        fail = np.broadcast_to(fail, shape)
-        return (rng.geometric(fail) - rng.geometric(fail)).astype(np.int64)
-
-    return draw
-
-
-def sparse(counts: Raster) -> Cells:
-    """The raster as the cells that a publisher sees."""
-    side = counts.shape[0]
-    order = side.bit_length() - 1
-    j, i = np.nonzero(counts)
-    index = encode(i, j, order)
-    along = np.argsort(index)
-    count = counts[j, i].astype(np.int64)
-    return Cells(Grid(0.0, 0.0, 1.0, order), index[along], count[along])
-
-
-def ours(
-    counts: Raster, eps: float, rng: np.random.Generator, publish: Any = publish_adaptive
-) -> Raster:
-    """A release of these cells (our default one), decoded to the raster of evaluation."""
-    release = publish(sparse(counts), eps, noise=seeded_noise(rng))
-    return density.raster(decode(release), ORDER)
-
-
-#: our default, and the paper's two kinds with our defaults (better than the paper's own)
-RELEASES = {"ours": publish_adaptive, "sort": publish_sorted, "hybrid": publish_hybrid}
 
 
 def estimates(
@@ -113,8 +73,10 @@ def estimates(
     for name in wanted:
         base = name.removesuffix(ISOTONIC)
         rng = np.random.default_rng([*seed, zlib.crc32(base.encode())])
-        if name in RELEASES:
-            yield name, ours(datasets.raster(points, order), eps, rng, RELEASES[name])
+        if name in OURS:
+            estimate = ours(datasets.raster(points, order), eps, rng, OURS[name])
+            fine = 1 << (order - ORDER)
+            yield name, estimate.reshape(1 << ORDER, fine, 1 << ORDER, fine).sum((1, 3))
             continue
         mechanism = {**MECHANISMS, **UNPROVEN}[base]
         if name == base:
@@ -134,27 +96,22 @@ def run(task: Tuple[Cell, int, List[str]]) -> List[Dict[str, Any]]:
     rectangles = metrics.data_rectangles(truth, 500, rng)
     rows = []
     for mechanism, estimate in estimates(points, truth, eps, seed, order, wanted):
-        errors = [
+        errors = (
             metrics.emd_sliced(truth, estimate, 32),
             metrics.range_error(truth, estimate, squares),
             metrics.range_error(truth, estimate, rectangles),
             metrics.density_l1(truth, estimate),
             metrics.density_l2(truth, estimate),
-        ]
-        rows.append(
-            {
-                "cell": [name, n, eps, repeat],
-                "by": mechanism,
-                "errors": [float(f"{e:.4g}") for e in errors],
-            }
         )
+        short = [float(f"{error:.4g}") for error in errors]
+        rows.append({"cell": [name, n, eps, repeat], "by": mechanism, "errors": short})
     return rows
 
 
 def all_mechanisms() -> List[str]:
     """Our releases, the peers, and the peers with our decoder."""
     peers = [*MECHANISMS, *UNPROVEN]
-    return [*RELEASES, *peers, *(peer + ISOTONIC for peer in peers)]
+    return [*OURS, *peers, *(peer + ISOTONIC for peer in peers)]
 
 
 def read_log(path: Path, drop: List[str]) -> List[Dict[str, Any]]:
@@ -228,14 +185,20 @@ def show(title: str, found: Dict[str, Any], cells: int) -> None:
 def report(rows: List[Dict[str, Any]], store: Path | None, picture: Path | None) -> Dict[str, Any]:
     means = cell_means(rows)
     peers = list(MECHANISMS)
+    real = {cell: found for cell, found in means.items() if cell[0] in datasets.REAL}
     tables = {
         "best peer": ratios(means, peers),
+        "best peer, real data only": ratios(real, peers),
         "best peer with our isotonic decoder": ratios(means, [p + ISOTONIC for p in peers]),
         "DAWA as published, not eps-DP": ratios(means, list(UNPROVEN)),
         "the paper's sort release": ratios(means, ["sort"]),
         "the paper's hybrid": ratios(means, ["hybrid"]),
     }
-    result: Dict[str, Any] = {"seeds": 1 + max(row["cell"][3] for row in rows), "summary": {}}
+    seeds = [row["cell"][3] for row in rows if row["by"] == "ours"]
+    fewest = min(seeds.count(seed) for seed in set(seeds))
+    result: Dict[str, Any] = {"seeds": len(set(seeds)), "summary": {}}
+    if fewest < len(means):
+        print(f"unfinished: the last seed has run in {fewest} of {len(means)} cells")
     for title, table in tables.items():
         if table:
             result["summary"][title] = summary(table)
@@ -295,17 +258,19 @@ def draw(table: Dict[Any, Any], path: Path) -> None:
             axes.plot([x] * len(here), here, "o", ms=3, color=colours[name], alpha=0.8, label=label)
         mean = np.exp(np.mean([np.log(row[m][0]) for row in table.values()]))
         axes.plot([m - 0.42, m + 0.42], [mean, mean], "k-", lw=1.5)
-        axes.annotate(f"{mean:.2f}", (m + 0.42, mean), ha="right", va="bottom", fontsize=9)
+        axes.annotate(f"{mean:.2f}", (m + 0.43, mean), va="center", fontsize=8, weight="bold")
     axes.axhline(1, color="grey", lw=0.8)
     axes.set_yscale("log")
     ticks = [0.3, 0.5, 0.7, 1, 1.4, 2]
     axes.set_yticks(ticks, [str(t) for t in ticks])
     axes.minorticks_off()
     axes.set_xticks(
-        range(len(MEASURES)), [NAMES[m].replace(", ", ",\n") for m in MEASURES], fontsize=8
+        range(len(MEASURES)),
+        [NAMES[m].replace(", ", ",\n").replace("2-D ", "2-D\n") for m in MEASURES],
+        fontsize=8,
     )
     axes.set_ylabel("error, ours / best peer\n(below 1: ours is better)", fontsize=9)
-    axes.legend(fontsize=7, ncols=4, loc="upper center", bbox_to_anchor=(0.5, 1.18), frameon=False)
+    axes.legend(fontsize=7, ncols=5, loc="upper center", bbox_to_anchor=(0.5, 1.18), frameon=False)
     figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
@@ -318,9 +283,12 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="a small part, within 3 minutes")
     parser.add_argument("--seeds", type=int, default=6)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument(
         "--order", type=int, default=ORDER, help="order of our own grid (default 8)"
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="run nothing, report what the log has"
     )
     parser.add_argument("--again", action="append", default=[], help="mechanism to run anew")
     parser.add_argument("--log", type=Path, default=ROOT / "build" / "arena.jsonl")
@@ -345,7 +313,7 @@ def main() -> None:
     tasks = []
     for cell in sorted(cells, key=lambda cell: cell[3]):  # a whole seed of all cells first
         wanted = [name for name in mechanisms if (*cell, name) not in done]
-        if wanted:
+        if wanted and not given.report:
             tasks.append((cell, given.order, wanted))
     began = time.time()
     with Pool(given.jobs) as pool, log.open("a") as out:

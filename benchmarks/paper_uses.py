@@ -6,10 +6,10 @@ from typing import Any, Callable, Dict, List
 
 import datasets
 import numpy as np
-from arena import ours
 from paper_page import Array, Page, available, log_axes, on_curve, plt, sort_function
 
 from dpsort_geo.compare import grids, medians, metrics, wavelet
+from dpsort_geo.compare.ours import ours
 from dpsort_geo.compare.raster import from_curve, to_curve
 from dpsort_geo.planning import default_group_size, paper_group_size
 

@@ -31,9 +31,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 import datasets  # noqa: E402
-from arena import seeded_noise  # noqa: E402
 
 from dpsort_geo import planning  # noqa: E402
+from dpsort_geo.compare.ours import seeded_noise  # noqa: E402
 from dpsort_geo.curve.grid import Grid  # noqa: E402
 from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
 from dpsort_geo.publisher.cells import count_cells  # noqa: E402

@@ -1,0 +1,419 @@
+"""How fast it is: ours and the peer in one run, best of several, in processor time.
+
+Ours and the peer take turns, so that what else the machine does falls on both. Each result has
+the ratio and the target that the project set itself, met or not. Peak memory is that of a process
+that does nothing else. Results go to benchmarks/results/speed.json, the plot of how each step grows
+to docs/img/scale_growth.png.
+
+    python benchmarks/speed.py --quick       # a tenth of the sizes, no plot, nothing stored
+    python benchmarks/speed.py               # everything: about ten minutes and 10 GB of memory
+    python benchmarks/speed.py --only noise positions
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Optional
+
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")  # processor time of idle threads would count
+
+import geopandas as gpd  # noqa: E402
+import numpy as np  # noqa: E402
+import pyproj  # noqa: E402
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import dpsort_geo as dp  # noqa: E402
+from dpsort_geo.curve import hilbert  # noqa: E402
+from dpsort_geo.curve.grid import Grid  # noqa: E402
+from dpsort_geo.geo import write  # noqa: E402
+from dpsort_geo.geo.projection import transformer  # noqa: E402
+from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
+from dpsort_geo.publisher.cells import Cells, count_cells  # noqa: E402
+from dpsort_geo.publisher.noise import discrete_laplace  # noqa: E402
+from dpsort_geo.reader import diffuse  # noqa: E402
+from dpsort_geo.reader.decode import decode  # noqa: E402
+from dpsort_geo.reader.isotonic import isotonic_l2  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results" / "speed.json"
+PLOT = ROOT / "docs" / "img" / "scale_growth.png"
+BOX = (-74.3, 40.5, -73.7, 40.95)
+Work = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table. ``ratio`` is compared with ``target``: at least, or at most."""
+
+    name: str
+    ours: float
+    peer: Optional[float]
+    unit: str
+    ratio: float
+    target: float
+    at_least: bool
+
+    @property
+    def is_met(self) -> bool:
+        return self.ratio >= self.target if self.at_least else self.ratio <= self.target
+
+    def __str__(self) -> str:
+        peer = "" if self.peer is None else f"{self.peer:10.4g}"
+        sign = ">=" if self.at_least else "<="
+        verdict = "met" if self.is_met else "MISSED"
+        return (
+            f"{self.name:<58}{self.ours:10.4g}{peer:>10} {self.unit:<3}"
+            f"{self.ratio:9.2f} ({sign} {self.target:g}, {verdict})"
+        )
+
+
+def clock(*works: Work, rounds: int = 7) -> list[float]:
+    """Least processor time of each piece of work; they take turns."""
+    best = [float("inf")] * len(works)
+    for _ in range(rounds):
+        for i, work in enumerate(works):
+            start = time.process_time()
+            work()
+            best[i] = min(best[i], time.process_time() - start)
+    return best
+
+
+def faster(name: str, ours: Work, peer: Work, target: float, rounds: int = 7) -> Result:
+    """Peer's time over ours."""
+    a, b = clock(ours, peer, rounds=rounds)
+    return Result(name, a, b, "s", b / a, target, at_least=True)
+
+
+def within(name: str, ours: Work, peer: Work, target: float, rounds: int = 7) -> Result:
+    """Ours over the peer's time."""
+    a, b = clock(ours, peer, rounds=rounds)
+    return Result(name, a, b, "s", a / b, target, at_least=False)
+
+
+def limit(name: str, ours: float, target: float, unit: str, peer: Optional[float] = None) -> Result:
+    """A figure that must stay below a limit, whatever the peer's is."""
+    return Result(name, ours, peer, unit, ours, target, at_least=False)
+
+
+def city(n: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Longitudes and latitudes around forty centres: a place like any city, of nobody."""
+    rng = np.random.default_rng(seed)
+    centre = rng.uniform((-74.25, 40.55), (-73.75, 40.9), (40, 2))
+    lon, lat = (centre[rng.integers(0, 40, n)] + rng.normal(0, 0.02, (n, 2))).T
+    return np.ascontiguousarray(lon), np.ascontiguousarray(lat)
+
+
+def unit_square(n: int, order: int) -> tuple[Grid, np.ndarray, np.ndarray]:
+    """The same points in the unit square, and a grid without a mask."""
+    lon, lat = city(n)
+    x, y = (lon - BOX[0]) / (BOX[2] - BOX[0]), (lat - BOX[1]) / (BOX[3] - BOX[1])
+    return Grid(0.0, 0.0, 2.0**-order, order), x, y
+
+
+def domain() -> dp.Domain:
+    return dp.Domain.from_bounds(BOX, crs="EPSG:4326")
+
+
+# the core ---------------------------------------------------------------------------------------
+
+
+def bench_hilbert(small: int) -> Iterator[Result]:
+    from geopandas.tools.hilbert_curve import _encode
+
+    for n, target in ((1_000_000 // small, 4), (10_000_000 // small, 6)):
+        i, j = np.random.default_rng(1).integers(0, 1 << 16, (2, n))
+        a, b = i.astype(np.uint32), j.astype(np.uint32)
+        yield faster(
+            f"Hilbert positions, order 16, {n:.0e} cells / geopandas",
+            lambda i=i, j=j: hilbert.encode(i, j, 16),
+            lambda a=a, b=b: _encode(16, a, b),
+            target,
+        )
+
+
+def bench_positions(small: int) -> Iterator[Result]:
+    n = 1_000_000 // small
+    grid, x, y = unit_square(n, 16)
+    series = gpd.GeoSeries(gpd.points_from_xy(x, y))
+    yield faster(
+        f"positions of {n:.0e} coordinates / GeoSeries.hilbert_distance",
+        lambda: grid.positions(x, y),
+        lambda: series.hilbert_distance(total_bounds=(0, 0, 1, 1), level=16),
+        6,
+        rounds=9,
+    )
+
+
+def bench_noise(small: int) -> Iterator[Result]:
+    import opendp.prelude as opendp
+
+    opendp.enable_features("contrib")
+    space = opendp.vector_domain(opendp.atom_domain(T=int)), opendp.l1_distance(T=int)
+    theirs = opendp.m.make_laplace(*space, scale=10.0)
+    n = 100_000 // small
+    zeros = [0] * n
+    yield faster(
+        f"discrete Laplace, {n:.0e} draws / OpenDP",
+        lambda: discrete_laplace(10, 1, n),
+        lambda: theirs(zeros),
+        15,
+    )
+
+
+def bench_isotonic(small: int) -> Iterator[Result]:
+    from scipy.optimize import isotonic_regression
+
+    n = 1_000_000 // small
+    y = np.sort(np.random.default_rng(1).random(n)) + np.random.default_rng(2).laplace(0, 0.1, n)
+    yield within(
+        f"isotonic regression, {n:.0e} values / scipy",
+        lambda: isotonic_l2(y),
+        lambda: isotonic_regression(y),
+        5,
+    )
+
+
+def bench_projection(small: int) -> Iterator[Result]:
+    n = 1_000_000 // small
+    lon, lat = city(n)
+    for name, target in (("EPSG:6933", "EPSG:6933"), ("LAEA", domain().working_crs)):
+        ours = transformer("EPSG:4326", target)
+        proj = pyproj.Transformer.from_crs("EPSG:4326", target, always_xy=True)
+        yield faster(
+            f"projection of {n:.0e} points to {name} / pyproj",
+            lambda ours=ours: ours.forward(lon, lat),
+            lambda proj=proj: proj.transform(lon, lat),
+            1,
+        )
+
+
+# publishing -------------------------------------------------------------------------------------
+
+
+def bench_publish(small: int) -> Iterator[Result]:
+    n = 10_000_000 // small
+    grid, x, y = unit_square(n, 13)
+    positions = grid.positions(x, y)
+    yield within(
+        f"publish {n:.0e} coordinates (positions, table, release) / np.sort",
+        lambda: publish_adaptive(count_cells(grid, x, y), "1"),
+        lambda: np.sort(positions),
+        3,
+    )
+
+
+def bench_stream(small: int) -> Iterator[Result]:
+    n = 10_000_000 // small
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "points.parquet")
+        _write_points(path, n)
+        runs = [_in_a_process(what, path) for what in ("stream", "frame") * 2]
+        ours, peer = (min(run["cpu"] for run in runs[k::2]) for k in (0, 1))
+        name = f"WKB GeoParquet of {n:.0e} points to release / GeoDataFrame"
+        yield Result(name, ours, peer, "s", peer / ours, 6, at_least=True)
+        ours, peer = (max(run["peak"] for run in runs[k::2]) for k in (0, 1))
+        yield limit(f"peak memory, {n:.0e} points streamed", ours, 600, "MB", peer)
+        many = Path(folder, "many")
+        many.mkdir()
+        for i in range(10):
+            os.link(path, many / f"part{i}.parquet")
+        large = _in_a_process("stream", many)
+        name = f"peak memory, {10 * n:.0e} points (one file ten times)"
+        yield limit(name, large["peak"], 800, "MB")
+        print(f"    {10 * n:.0e} points streamed in {large['cpu']:.1f} s of processor time")
+
+
+def _write_points(path: Path, n: int) -> None:
+    lon, lat = city(n)
+    write.write_geoparquet(path, lon, lat, pyproj.CRS("EPSG:4326"), {})
+
+
+def _in_a_process(what: str, path: Path) -> dict[str, float]:
+    """Processor time and peak memory of publishing in a process of its own."""
+    command = [sys.executable, __file__, "--alone", what, str(path)]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def publish_alone(what: str, path: str) -> None:
+    """What `_in_a_process` runs; imports are not timed, for they are the same on both sides."""
+    place = domain()
+    dp.publish(np.zeros((10, 2)), 1, place)  # load all modules, build all tables
+    start = time.process_time()
+    dp.publish(path if what == "stream" else gpd.read_parquet(path), 1, place)
+    cpu = time.process_time() - start
+    print(json.dumps({"cpu": cpu, "peak": peak_memory()}))
+
+
+def peak_memory() -> float:
+    """Most memory that this process ever held, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # getrusage counts from before the start of the program, when it still was its parent
+        lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        return int(lines["VmHWM"].split()[0]) / 1024
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+# reading ----------------------------------------------------------------------------------------
+
+
+def bench_read(small: int) -> Iterator[Result]:
+    n = 1_000_000 // small
+    release = dp.publish(np.column_stack(city(n)), 1, domain())
+    (points,) = clock(lambda: diffuse.points(decode(release.release)), rounds=3)
+    yield limit(f"release to F and {n:.0e} points", points, 1, "s")
+    rng = np.random.default_rng(3)
+    zones = gpd.GeoSeries(gpd.points_from_xy(*rng.uniform(BOX[:2], BOX[2:], (1000, 2)).T), crs=4326)
+    zones = zones.to_crs(domain().working_crs).buffer(rng.uniform(200, 2000, 1000))
+    release.count_within(zones[:1])  # decoding is timed above
+    (count,) = clock(lambda: release.count_within(zones), rounds=3)
+    yield limit("count in 1,000 polygons", count, 1, "s")
+
+
+def bench_write(small: int) -> Iterator[Result]:
+    n = 1_000_000 // small
+    lon, lat = city(n)
+    crs = pyproj.CRS("EPSG:4326")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        frame = gpd.GeoDataFrame(geometry=gpd.points_from_xy(lon, lat), crs=crs)
+        yield faster(
+            f"GeoJSON of {n:.0e} points / GeoDataFrame.to_file",
+            lambda: write.write_geojson(folder / "a.geojson", lon, lat, {}),
+            lambda: frame.to_file(folder / "b.geojson"),
+            3,
+            rounds=2,
+        )
+
+        def frame_to_parquet() -> None:
+            made = gpd.GeoDataFrame(geometry=gpd.points_from_xy(lon, lat), crs=crs)
+            made.to_parquet(folder / "b.parquet")
+
+        yield faster(
+            f"GeoParquet of {n:.0e} points / GeoDataFrame(...).to_parquet",
+            lambda: write.write_geoparquet(folder / "a.parquet", lon, lat, crs, {}),
+            frame_to_parquet,
+            5,
+        )
+
+
+# growth -----------------------------------------------------------------------------------------
+
+
+def steps(n: int, order: int) -> dict[str, float]:
+    """Processor time of each step from coordinates to points."""
+    grid, x, y = unit_square(n, order)
+    cells = count_cells(grid, x, y)
+    release = publish_adaptive(cells, "1")
+    decoded = decode(release)
+    works: dict[str, Work] = {
+        "positions": lambda: grid.positions(x, y),
+        "positions and table": lambda: count_cells(grid, x, y),
+        "noisy release": lambda: publish_adaptive(Cells(grid, cells.index, cells.count), "1"),
+        "decode": lambda: decode(release),
+        "points": lambda: diffuse.points(decoded),
+    }
+    return dict(zip(works, clock(*works.values(), rounds=3)))
+
+
+def growth(small: int) -> dict[str, Any]:
+    sizes = [n // small for n in (100_000, 1_000_000, 10_000_000)]
+    by_n = {str(n): steps(n, 13) for n in sizes}
+    by_order = {str(order): steps(sizes[1], order) for order in (8, 12, 16)}
+    return {"by_n": by_n, "by_order": by_order, "n_of_order": sizes[1]}
+
+
+def plot(found: dict[str, Any]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
+    for axes, part in ((left, "by_n"), (right, "by_order")):
+        place = [int(key) for key in found[part]]
+        for step in next(iter(found[part].values())):
+            axes.plot(place, [times[step] for times in found[part].values()], "o-", label=step)
+        axes.set_yscale("log")
+        axes.grid(alpha=0.3)
+    left.set(xscale="log", xlabel="points (grid of order 13)", ylabel="seconds of processor time")
+    right.set(xlabel=f"order of the grid ({found['n_of_order']:,} points)")
+    right.set_xticks([int(key) for key in found["by_order"]])
+    left.legend(fontsize=8)
+    PLOT.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(PLOT, dpi=130)
+
+
+BENCHES = {
+    "hilbert": bench_hilbert,
+    "positions": bench_positions,
+    "noise": bench_noise,
+    "isotonic": bench_isotonic,
+    "projection": bench_projection,
+    "publish": bench_publish,
+    "stream": bench_stream,
+    "read": bench_read,
+    "write": bench_write,
+}
+
+
+def machine() -> dict[str, Any]:
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "geopandas": gpd.__version__,
+        "machine": platform.machine(),
+        "cores": os.cpu_count(),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a tenth of the sizes, nothing stored")
+    parser.add_argument("--only", nargs="+", choices=[*BENCHES, "growth"], help="some of them")
+    parser.add_argument("--alone", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", UserWarning)  # on what a small epsilon means
+    if options.alone:
+        publish_alone(*options.alone)
+        return
+    if options.quick:
+        print("A tenth of the sizes that the targets are for.")
+    small = 10 if options.quick else 1
+    chosen = options.only or [*BENCHES, *([] if options.quick else ["growth"])]
+    stored = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"results": {}}
+    for name in chosen:
+        if name == "growth":
+            stored["growth"] = growth(small)
+            continue
+        found = []
+        for result in BENCHES[name](small):
+            print(result, flush=True)
+            found.append({**asdict(result), "met": result.is_met})
+        stored["results"][name] = found
+    if not options.quick:
+        stored["machine"] = machine()
+        RESULTS.parent.mkdir(parents=True, exist_ok=True)
+        RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
+        if "growth" in chosen:
+            plot(stored["growth"])
+
+
+if __name__ == "__main__":
+    main()
