@@ -95,7 +95,7 @@ that is affordable):
 ## Where this can mislead
 
 Peers are our own implementations, written from their papers. All data are points of the kinds in
-`benchmarks/datasets.py`; larger n are drawn with replacement and spread a little, as that file says.
+`benchmarks/datasets.py`; larger n are drawn with replacement and spread a little.
 A finer grid than 256 x 256 costs some accuracy at that resolution, because part of the budget then
 goes below it. And a ratio of means over few seeds favours the best of many peers.
 """
