@@ -49,6 +49,9 @@ identity, each with its own usual post-processing. Below 1 we are better.
 How to read it:
 
 - *Real data only* leaves out the synthetic sets (towns, roads, residents).
+- *A grid 4 x 4 times as fine*: our release on 1024 x 1024 cells, as a user's would be, still judged
+  on 256 x 256. Part of its budget goes below what is judged; no peer has to do that, so neither row
+  is neutral. Look at this one if you compare a default release with a peer on a coarse grid.
 - *With our decoder*: the peers were given our isotonic decoder in place of their own
   post-processing. Most of what they gain shows in density L1, where the best of them then beats us.
 - *DAWA as published* chooses its partition by a step that is not epsilon-DP by our reading of it

@@ -2,7 +2,7 @@
 
 A cell is a data set, a number of points n and an epsilon. In each cell and for each seed the points
 are drawn anew (see `datasets`), counted on 256 x 256, and every mechanism estimates that raster.
-All of them get the same cells of 256 x 256 (`--order` gives ours a finer grid: it then spends part
+All of them get the same cells of 256 x 256 ("ours, finer grid" has 1024 x 1024, and so spends part
 of its budget below what is measured). Seeds are independent for every cell and every mechanism.
 Errors are averaged over the seeds; the ratio of a cell is ours over the *least* of the peers, which
 may be a different peer for each cell and each measure. Reported are geometric means over the cells,
@@ -61,22 +61,27 @@ NAMES = {
     "L1": "density L1",
     "L2": "density L2",
 }
-#: our default first; then the paper's two kinds with our group sizes and decoder
-OURS = {"ours": "adaptive", "sort": "sort", "hybrid": "hybrid"}
+#: our default first; then on a grid of 1024 x 1024, like a user's, where part of the budget goes
+#: below what is measured; then the paper's two kinds with our group sizes and decoder
+OURS = {
+    "ours": ("adaptive", ORDER),
+    "ours, finer grid": ("adaptive", 10),
+    "sort": ("sort", ORDER),
+    "hybrid": ("hybrid", ORDER),
+}
 ISOTONIC = " + isotonic"
 
 
 def estimates(
-    points: Raster, truth: Raster, eps: float, seed: List[int], order: int, wanted: List[str]
+    points: Raster, truth: Raster, eps: float, seed: List[int], wanted: List[str]
 ) -> Iterator[Tuple[str, Raster]]:
     """Estimates by the mechanisms wanted, each with a generator of its own."""
     for name in wanted:
         base = name.removesuffix(ISOTONIC)
         rng = np.random.default_rng([*seed, zlib.crc32(base.encode())])
         if name in OURS:
-            estimate = ours(datasets.raster(points, order), eps, rng, OURS[name])
-            fine = 1 << (order - ORDER)
-            yield name, estimate.reshape(1 << ORDER, fine, 1 << ORDER, fine).sum((1, 3))
+            method, order = OURS[name]
+            yield name, ours(datasets.raster(points, order), eps, rng, method, level=ORDER)
             continue
         mechanism = {**MECHANISMS, **UNPROVEN}[base]
         if name == base:
@@ -85,9 +90,9 @@ def estimates(
             yield name, isotonic_masses(mechanism(truth, eps, rng, raw=True), truth.sum())
 
 
-def run(task: Tuple[Cell, int, List[str]]) -> List[Dict[str, Any]]:
+def run(task: Tuple[Cell, List[str]]) -> List[Dict[str, Any]]:
     """All errors of one cell and seed."""
-    (name, n, eps, repeat), order, wanted = task
+    (name, n, eps, repeat), wanted = task
     seed = [zlib.crc32(name.encode()), n, round(eps * 1000), repeat]
     rng = np.random.default_rng(seed)
     points = datasets.sample(name, n, rng)
@@ -95,7 +100,7 @@ def run(task: Tuple[Cell, int, List[str]]) -> List[Dict[str, Any]]:
     squares = metrics.random_squares(truth.shape[0], 500, rng)
     rectangles = metrics.data_rectangles(truth, 500, rng)
     rows = []
-    for mechanism, estimate in estimates(points, truth, eps, seed, order, wanted):
+    for mechanism, estimate in estimates(points, truth, eps, seed, wanted):
         errors = (
             metrics.emd_sliced(truth, estimate, 32),
             metrics.range_error(truth, estimate, squares),
@@ -143,15 +148,17 @@ def cell_means(rows: List[Dict[str, Any]]) -> Dict[Tuple[Any, ...], Dict[str, np
     }
 
 
-def ratios(means: Dict[Tuple[Any, ...], Dict[str, np.ndarray]], peers: List[str]) -> Dict[Any, Any]:
+def ratios(
+    means: Dict[Tuple[Any, ...], Dict[str, np.ndarray]], peers: List[str], mine: str = "ours"
+) -> Dict[Any, Any]:
     """{cell: [(ratio, best peer) for each measure]} for cells where ours and all peers have run."""
     table = {}
     for cell, found in means.items():
-        if "ours" not in found or not set(peers) <= set(found):
+        if mine not in found or not set(peers) <= set(found):
             continue
         best = [min(peers, key=lambda peer: found[peer][m]) for m in range(len(MEASURES))]
         table[cell] = [
-            (float(found["ours"][m] / found[peer][m]), peer) for m, peer in enumerate(best)
+            (float(found[mine][m] / found[peer][m]), peer) for m, peer in enumerate(best)
         ]
     return table
 
@@ -189,6 +196,7 @@ def report(rows: List[Dict[str, Any]], store: Path | None, picture: Path | None)
     tables = {
         "best peer": ratios(means, peers),
         "best peer, real data only": ratios(real, peers),
+        "best peer, ours on a grid 4 x 4 times as fine": ratios(means, peers, "ours, finer grid"),
         "best peer with our isotonic decoder": ratios(means, [p + ISOTONIC for p in peers]),
         "DAWA as published, not eps-DP": ratios(means, list(UNPROVEN)),
         "the paper's sort release": ratios(means, ["sort"]),
@@ -285,9 +293,6 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument(
-        "--order", type=int, default=ORDER, help="order of our own grid (default 8)"
-    )
-    parser.add_argument(
         "--report", action="store_true", help="run nothing, report what the log has"
     )
     parser.add_argument("--again", action="append", default=[], help="mechanism to run anew")
@@ -314,7 +319,7 @@ def main() -> None:
     for cell in sorted(cells, key=lambda cell: cell[3]):  # a whole seed of all cells first
         wanted = [name for name in mechanisms if (*cell, name) not in done]
         if wanted and not given.report:
-            tasks.append((cell, given.order, wanted))
+            tasks.append((cell, wanted))
     began = time.time()
     with Pool(given.jobs) as pool, log.open("a") as out:
         for k, found in enumerate(pool.imap_unordered(run, tasks), start=1):

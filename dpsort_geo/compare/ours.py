@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict
+from typing import Any, Callable, Dict, Optional
 
 import numpy as np
 
@@ -23,8 +23,16 @@ PUBLISHERS: Dict[str, Callable[..., Any]] = {
 }
 
 
-def ours(counts: Any, eps: float, rng: Generator, method: str = "adaptive") -> Array:
-    """A release of these counts by one of our methods, decoded to a raster of the same size.
+def ours(
+    counts: Any,
+    eps: float,
+    rng: Generator,
+    method: str = "adaptive",
+    level: Optional[int] = None,
+) -> Array:
+    """A release of these counts by one of our methods, decoded to a raster.
+
+    The raster has the size of the counts, or 2^level pixels a side.
 
     >>> ours(np.eye(4) * 100, 1.0, np.random.default_rng(0)).sum().round(6)
     np.float64(400.0)
@@ -37,7 +45,7 @@ def ours(counts: Any, eps: float, rng: Generator, method: str = "adaptive") -> A
     grid = Grid(0.0, 0.0, 1.0, order)
     cells = Cells(grid, index[along], truth[row, column].astype(np.int64)[along])
     release = PUBLISHERS[method](cells, eps, noise=seeded_noise(rng))
-    return raster(decode(release), order)
+    return raster(decode(release), order if level is None else level)
 
 
 def seeded_noise(rng: Generator) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ in the same order: cells outside the mask take no room. Without a mask they are 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Optional, Tuple
 
 import numpy as np
@@ -22,8 +23,12 @@ MAX_ORDER = 31
 MAX_MASKED_ORDER = 24
 #: points farther outside than this many cells are treated as if at this distance
 _FAR = 1 << 29
-#: points are placed in pieces that stay in cache
-_CHUNK = 1 << 15
+#: points worked on at a time: the arrays between stay in the cache, and below the size (128 KB)
+#: from which on the C library asks the system for fresh memory each time
+_CHUNK = 15 << 10
+#: level of the quadtree nodes whose share of allowed cells is kept in a table
+_COARSE = 8
+_NONE, _SOME, _ALL = 0, 1, 2
 
 
 def default_order(side: float) -> int:
@@ -85,6 +90,8 @@ class Grid:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Grid):
             return NotImplemented
+        if self is other:
+            return True
         same = (self.x0, self.y0, self.cell, self.order) == (
             other.x0, other.y0, other.cell, other.order,
         )  # fmt: skip
@@ -153,31 +160,70 @@ class Grid:
             place.append(cell.astype(np.int64))
         return place[0], place[1]
 
-    def curve_index(self, x: Array, y: Array) -> Array:
-        """Curve index of the allowed cell of each point; points outside go to the nearest one."""
+    def curve_index(self, x: Array, y: Array, out: Optional[Array] = None) -> Array:
+        """Curve index of the allowed cell of each point; points outside go to the nearest one.
+
+        ``out`` is an array of integers, wide enough, that the result is written to.
+        """
         x, y = _coordinates(x, y)
-        index = np.empty(x.size, np.int64)
-        for first in range(0, x.size, _CHUNK):
-            part = slice(first, first + _CHUNK)
-            index[part] = self._index(*self.columns_and_rows(x[part], y[part]))
+        index = np.empty(x.size, np.int64) if out is None else out
+        lost = [np.empty(0, np.int64)]
+        for start in range(0, x.size, _CHUNK):
+            here = slice(start, start + _CHUNK)
+            index[here], astray = self._index_or_astray(x[here], y[here])
+            if astray is not None:
+                lost.append(np.flatnonzero(astray) + start)
+        who = np.concatenate(lost)
+        if who.size:
+            # many lost points share a cell: look for the nearest allowed one only once
+            cell = np.stack(self.columns_and_rows(x[who], y[who]), axis=1)
+            cell, which = np.unique(cell, axis=0, return_inverse=True)
+            index[who] = self.nearest_allowed(cell[:, 0], cell[:, 1])[which.reshape(-1)]
         return index
 
-    def _index(self, column: Array, row: Array) -> Array:
-        last = np.int64(2**self.order - 1)
-        inside_column = np.clip(column, 0, last)
-        inside_row = np.clip(row, 0, last)
-        index = hilbert.encode(inside_column, inside_row, self.order)
+    def _index_or_astray(self, x: Array, y: Array) -> Tuple[Array, Optional[Array]]:
+        """Curve index of each point, and which points are not in an allowed cell (None: no mask).
+
+        Points beyond the square get its nearest cell; with a mask they are astray, because the
+        allowed cell nearest to them need not be the one nearest to that cell.
+        """
+        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+            raise BadInput("Every coordinate must be a finite number; remove empty points first.")
+        column, row = (x - self.x0) / self.cell, (y - self.y0) / self.cell
+        beyond = None if self.runs is None else self._beyond(column, row)
+        # where nothing is negative, cutting off the fraction rounds down
+        last = float(2**self.order - 1)
+        word = np.uint32 if self.order <= 16 else np.int64
+        column = np.clip(column, 0.0, last, out=column).astype(word)
+        row = np.clip(row, 0.0, last, out=row).astype(word)
+        index = hilbert.encode_chunk(column, row, self.order)
         if self.runs is None:
-            return index
-        # a point beyond the square may have another nearest cell than its shadow on the edge has
-        astray = ~self.is_allowed(index) | (inside_column != column) | (inside_row != row)
-        lost = np.flatnonzero(astray)
-        if lost.size:
-            places, which = np.unique(
-                np.stack([column[lost], row[lost]], axis=1), axis=0, return_inverse=True
-            )
-            index[lost] = self.nearest_allowed(places[:, 0], places[:, 1])[which.reshape(-1)]
-        return index
+            return index, None
+        astray = self._forbidden(index)
+        return index, astray if beyond is None else astray | beyond
+
+    def _beyond(self, column: Array, row: Array) -> Optional[Array]:
+        """Which points lie beyond the square; None if none does."""
+        side = 2.0**self.order
+        if min(column.min(), row.min()) >= 0 and max(column.max(), row.max()) < side:
+            return None
+        return (column < 0) | (row < 0) | (column >= side) | (row >= side)
+
+    def _forbidden(self, index: Array) -> Array:
+        """Which cells the mask forbids; a coarse table settles all but those near its edge."""
+        state = self._coarse[index >> np.int64(2 * max(0, self.order - _COARSE))]
+        forbidden = state == _NONE
+        unclear = np.flatnonzero(state == _SOME)
+        forbidden[unclear] = ~self.is_allowed(index[unclear])
+        return forbidden
+
+    @cached_property
+    def _coarse(self) -> Array:
+        """For each quadtree node of level _COARSE: whether all, none or some of it is allowed."""
+        level = min(self.order, _COARSE)
+        span = np.int64(4 ** (self.order - level))
+        area = np.diff(self.allowed_before(np.arange(4**level + 1, dtype=np.int64) * span))
+        return np.where(area == 0, _NONE, np.where(area == span, _ALL, _SOME)).astype(np.uint8)
 
     def positions(self, x: Array, y: Array) -> Array:
         """Position, 0 to n_cells - 1, of each point's cell."""

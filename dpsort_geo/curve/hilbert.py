@@ -36,6 +36,9 @@ _TURN = np.array([1, 0, 0, 3])  # of the first, second, third and fourth quadran
 
 IntArray = NDArray[np.int64]
 
+# integers that need no conversion before they are encoded
+_FAST = (np.dtype(np.int64), np.dtype(np.uint32))
+
 
 def encode(i: Any, j: Any, order: int) -> IntArray:
     """Position on the curve of each cell.
@@ -63,10 +66,9 @@ def encode(i: Any, j: Any, order: int) -> IntArray:
     column, row = np.broadcast_arrays(_integers(i, "columns"), _integers(j, "rows"))
     position = np.empty(column.shape, np.int64)
     column, row, flat = column.reshape(-1), row.reshape(-1), position.reshape(-1)
-    table = _encode_table()
     for first in range(0, flat.size, _CHUNK):
         part = slice(first, first + _CHUNK)
-        _encode_chunk(column[part], row[part], order, table, flat[part])
+        flat[part] = encode_chunk(column[part], row[part], order)
     return position
 
 
@@ -101,24 +103,27 @@ def decode(position: Any, order: int) -> tuple[IntArray, IntArray]:
     return column, row
 
 
-def _encode_chunk(
-    column: IntArray, row: IntArray, order: int, table: NDArray[np.int32], out: IntArray
-) -> None:
+def encode_chunk(column: NDArray[Any], row: NDArray[Any], order: int) -> NDArray[Any]:
+    """What `encode` does to each chunk: arrays of int64 or uint32 in, the narrower of both out."""
     # Any negative or too large value leaves a bit above the order; shifting keeps the sign.
     if (np.bitwise_or.reduce(column) | np.bitwise_or.reduce(row)) >> order:
         raise BadInput(f"Columns and rows must lie in 0..2^{order}-1 for a grid of order {order}.")
+    # Up to order 16 a position fits 32 bits, and arithmetic on those is twice as fast.
+    word = np.dtype(np.uint32 if order <= 2 * _LEVELS else np.int64)
+    table = _encode_table().view(np.uint32) if word == np.uint32 else _encode_table()
     top, entry = _top_and_start(order)
-    column = column << _LEVELS  # the table wants the bits of i above those of j
+    column = column.astype(word) << _LEVELS  # the table wants the bits of i above those of j
+    row = row.astype(word, copy=False)
+    out = np.zeros(column.size, word)
     for shift in range(top, -1, -_LEVELS):
         index = _field(column, shift, _CODE_BITS - _SIDE_BITS)
         index |= _field(row, shift, _SIDE_BITS)
         index |= entry & _STATE_BITS
         entry = table[index]
-        if shift == top:
-            np.bitwise_and(entry, _CODE_BITS, out=out)
-        else:
+        if shift < top:
             out <<= 2 * _LEVELS
-            out |= entry & _CODE_BITS
+        out |= entry & _CODE_BITS
+    return out
 
 
 def _decode_chunk(
@@ -193,4 +198,4 @@ def _integers(values: Any, what: str) -> IntArray:
     if array.dtype.kind not in "iu" and array.size:
         raise BadInput(f"The {what} must be whole numbers; round them to cells first.")
     # Unsigned values beyond int64 wrap to negative ones, which the range check refuses.
-    return array.astype(np.int64, copy=False)
+    return array if array.dtype in _FAST else array.astype(np.int64, copy=False)

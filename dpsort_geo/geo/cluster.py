@@ -117,13 +117,11 @@ def _file_tasks(path: Any, place: Any, columns: Optional[tuple[str, str]]) -> li
 
 
 def _count_piece(piece: Piece, domain: Domain) -> Table:
-    parts: list[Table] = []
+    tally = tables.Tally(domain.grid)
     for x, y, _ in piece:
-        parts.append(_count(x, y, domain, piece.layout.crs))
-        while len(parts) > 1 and 2 * parts[-1][0].size >= parts[-2][0].size:
-            parts[-2:] = [_added(parts[-2:], domain)]
-    empty = np.empty(0, np.int64), np.empty(0, np.int64)
-    return _added([empty, *parts], domain)
+        tally.add(*coordinates.finite(*domain.project(x, y, piece.layout.crs)))
+    found = tally.cells()
+    return found.index, found.count
 
 
 def _count(x: Array, y: Array, domain: Domain, crs: Any) -> Table:

@@ -20,8 +20,7 @@ from ..budget import (
     exact_epsilon,
 )
 from ..errors import BadInput
-from ..publisher import cells as tables
-from ..publisher.cells import Cells
+from ..publisher.cells import Cells, Tally
 from ..publisher.ledger import Ledger
 from ..publisher.measure import METHODS, count, measure
 from .crs import crs_name, crs_text
@@ -156,21 +155,18 @@ def count_cells(
 
         return count_on_cluster(points, domain, client, columns)
     stream = point_stream(points, domain, None, columns)
-    found: List[Cells] = []
+    tally = Tally(domain.grid)
     done = 0
     for x, y, _ in stream:
         for start in range(0, x.size, _CHUNK):
             here = slice(start, start + _CHUNK)
-            found.append(
-                tables.count_cells(domain.grid, *projected(domain, stream, x[here], y[here]))
-            )
-        found = _merged(found)
+            tally.add(*projected(domain, stream, x[here], y[here]))
         done += x.size
         if progress is not None:
             progress(done, stream.total_rows)
-    if not found:
+    if not done:
         raise BadInput("There are no points to publish.")
-    return tables.merge_all(found)
+    return tally.cells()
 
 
 def ledger_text(domain: Domain) -> str:
@@ -241,13 +237,6 @@ def _counted(
         raise BadInput("There are no points to publish.")
     x, y, who = (np.concatenate(parts) for parts in zip(*gathered))
     return count(domain.grid, x, y, who, method)
-
-
-def _merged(found: List[Cells]) -> List[Cells]:
-    """Merge like a binary counter, so that every count is added up a few times only."""
-    while len(found) > 1 and found[-1].index.size * 2 >= found[-2].index.size:
-        found = [*found[:-2], tables.merge(found[-2], found[-1])]
-    return found
 
 
 def _doubts(

@@ -49,9 +49,9 @@ def bootstrap_limits(
     for turn in range(ROUNDS):
         at = plausible_points(decoded.leaves, rho, rng)
         again = decode(_measured_again(decoded.release, at, rng))
-        assert again.leaves is not None
-        covered = coverage(again.leaves, blocks, zones)
-        found = np.bincount(covered.zone, again.leaves.mass[covered.leaf] * covered.mass, zones)
+        leaves, _ = again.parts()
+        covered = coverage(leaves, blocks, zones)
+        found = np.bincount(covered.zone, leaves.mass[covered.leaf] * covered.mass, zones)
         truth[turn] = _counted(decoded, at, blocks, zones)
         error[turn] = found - truth[turn]
     tail = (1 - level) / 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Optional, Tuple
 
 import numpy as np
 
@@ -36,6 +36,12 @@ class Decoded:
     def n(self) -> int:
         """Number of points that the release stands for."""
         return self.release.size
+
+    def parts(self) -> Tuple[Leaves, Tree]:
+        """The leaves and the tree of an adaptive release."""
+        if self.leaves is None or self.tree is None:
+            raise BadInput("Only an adaptive release has leaves and a tree.")
+        return self.leaves, self.tree
 
 
 def decode(release: Release, decoder: str = "default") -> Decoded:

@@ -78,8 +78,7 @@ def limits(decoded: Decoded, estimate: Array, spread: Spread, level: float) -> T
 
 def spread_in_leaves(decoded: Decoded, covered: Coverage) -> Spread:
     """What is unknown about zones of an adaptive release."""
-    leaves, tree = decoded.leaves, decoded.tree
-    assert leaves is not None and tree is not None
+    leaves, tree = decoded.parts()
     node = leaf_nodes(tree, decoded.grid.order)[covered.leaf]
     share, mass = covered.mass, leaves.mass[covered.leaf]
     square = mass**2 + tree.variance[node]
@@ -99,8 +98,7 @@ def noise_left(decoded: Decoded, covered: Coverage) -> Array:
     parent inherits is the children's mean weight in proportion to v. The root is n, as noisy as
     that is.
     """
-    tree = decoded.tree
-    assert tree is not None
+    _, tree = decoded.parts()
     node = leaf_nodes(tree, decoded.grid.order)[covered.leaf]
     key, weight = covered.zone * tree.level.size + node, covered.mass
     variance = np.zeros(covered.zones)
@@ -137,8 +135,7 @@ def laplace_variance(rate: Any) -> Any:
 
 def tree_unevenness(decoded: Decoded) -> float:
     """rho from all splits that an adaptive release has measured."""
-    grid, tree = decoded.grid, decoded.tree
-    assert tree is not None
+    grid, (_, tree) = decoded.grid, decoded.parts()
     span = np.int64(4) ** (grid.order - tree.level)
     area = grid.allowed_before((tree.index + 1) * span) - grid.allowed_before(tree.index * span)
     parent = tree.parent[1:]

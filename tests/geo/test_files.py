@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import CRS
 
@@ -232,6 +232,7 @@ def test_geo_interface_of_features_and_geometries(xy):
 # well-known binary of every kind ------------------------------------------------------------------
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.floats(-1e9, 1e9), st.floats(-1e9, 1e9)), min_size=1, max_size=20),
     st.lists(st.sampled_from(["plain", "z", "big", "srid", "m"]), min_size=20, max_size=20),

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pyproj
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsort_geo.errors import BadInput
@@ -119,6 +119,7 @@ def test_everything_else_is_left_to_proj(source, target):
     np.testing.assert_array_equal(ours.forward(x, y), proj(source, target).transform(x, y))
 
 
+@settings(deadline=None)
 @given(st.integers(-3, 3), st.floats(-180, 180), st.floats(-80, 80))
 def test_a_turn_of_the_globe_changes_nothing(turns, lon, lat):
     for target in ("EPSG:6933", laea(170, 10)):

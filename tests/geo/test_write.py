@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pyogrio
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyproj import CRS
 
@@ -24,6 +24,7 @@ LON, LAT = RNG.uniform(-180, 180, 20_001), RNG.uniform(-90, 90, 20_001)
 degrees = st.floats(-180, 180)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(degrees, st.floats(-90, 90)), max_size=30))
 def test_geojson_numbers_are_the_coordinates_to_seven_decimals(points):
     lon, lat = np.array(points, float).reshape(-1, 2).T
