@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..budget import (
-    COUNT_UNITS,
     PERSON_UNITS,
     UNITS,
     EpsilonLike,
@@ -25,11 +24,11 @@ from ..budget import (
     exact_epsilon,
     path_units,
 )
-from ..errors import BadInput
 from ..release import Release
 from ..schedule import walk
 from .cells import Cells
 from .noise import Noise, discrete_laplace
+from .size import published_n
 
 Array = np.ndarray
 
@@ -59,16 +58,8 @@ def publish_adaptive(
     """
     exact = exact_epsilon(epsilon)
     units = PERSON_UNITS if unit == "person" else 1
-    n, remainder = divmod(cells.n, units)
-    if remainder or cells.n == 0:
-        raise BadInput("There are no points to publish.")
-    if cells.grid.n_cells < 2:
-        raise BadInput("A domain of one cell has nothing to hide or show; use a finer grid.")
+    n = published_n(cells, units, exact, neighbours, noise)
     budget = path_units(neighbours)
-    if neighbours == "add-remove":
-        # one of n or n + 1 persons: the count of persons changes by one
-        scale = UNITS * exact.denominator, COUNT_UNITS * exact.numerator
-        n = n + int(noise(*scale, 1)[0])
 
     def answer(level: int, index: Array, rate: Array) -> Array:
         span = np.int64(4 ** (cells.grid.order - level))

@@ -34,14 +34,7 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from ..budget import (
-    COUNT_UNITS,
-    UNITS,
-    EpsilonLike,
-    check_neighbours,
-    epsilon_text,
-    exact_epsilon,
-)
+from ..budget import EpsilonLike, epsilon_text, exact_epsilon
 from ..errors import BadInput
 from ..grouping import balanced_sizes
 from ..hybrid import (
@@ -61,6 +54,7 @@ from ..hybrid import (
 from ..release import Release
 from .cells import Cells, merge
 from .noise import Noise, discrete_laplace
+from .size import published_n
 
 Array = np.ndarray
 
@@ -92,17 +86,9 @@ def publish_hybrid(
     4
     """
     number = variant_number(variant)
-    check_neighbours(neighbours)
     exact = exact_epsilon(epsilon)
     size = _checked_size(group_size)
-    n, remainder = divmod(cells.n, points_per_person)
-    if remainder or cells.n == 0:
-        raise BadInput("There are no points to publish.")
-    if cells.grid.n_cells < 2:
-        raise BadInput("A domain of one cell has nothing to hide or show; use a finer grid.")
-    if neighbours == "add-remove":
-        scale = Fraction(UNITS, COUNT_UNITS) / exact
-        n = n + int(noise(scale.numerator, scale.denominator, 1)[0])
+    n = published_n(cells, points_per_person, exact, neighbours, noise)
     share = shares(number, neighbours)
     measured = (_width_depth, _depth_width)[number]
     counts, sums = measured(cells, n, exact, share, size, neighbours, points_per_person, noise)

@@ -14,24 +14,16 @@ the argument above holds for it. Sizes of groups follow n', never n.
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Union
 
 import numpy as np
 
-from ..budget import (
-    COUNT_UNITS,
-    UNITS,
-    EpsilonLike,
-    check_neighbours,
-    epsilon_text,
-    exact_epsilon,
-)
-from ..errors import BadInput
+from ..budget import EpsilonLike, epsilon_text, exact_epsilon
 from ..grouping import balanced_sizes, group_count, sum_scale
 from ..release import Release
 from .cells import Cells, merge
 from .noise import Noise, discrete_laplace
+from .size import published_n
 
 
 def publish_sorted(
@@ -60,16 +52,9 @@ def publish_sorted(
     >>> release.measurements["sums"].size
     2
     """
-    check_neighbours(neighbours)
     exact = exact_epsilon(epsilon)
-    n, remainder = divmod(cells.n, points_per_person)
-    if remainder or cells.n == 0:
-        raise BadInput("There are no points to publish.")
-    if cells.grid.n_cells < 2:
-        raise BadInput("A domain of one cell has nothing to hide or show; use a finer grid.")
+    n = published_n(cells, points_per_person, exact, neighbours, noise)
     if neighbours == "add-remove":
-        scale = Fraction(UNITS, COUNT_UNITS) / exact
-        n = n + int(noise(scale.numerator, scale.denominator, 1)[0])
         cells = _resized(cells, max(n, 0) * points_per_person)
     groups = group_count(max(n, 0), exact, group_size)
     sizes = balanced_sizes(max(n, 0) * points_per_person, groups)

@@ -12,7 +12,7 @@ from replay import SMALL
 
 from dpsort_geo import hybrid as rule
 from dpsort_geo import schedule
-from dpsort_geo.publisher import adaptive, hybrid, sort
+from dpsort_geo.publisher import adaptive, hybrid, size, sort
 
 
 def mutate(monkeypatch, module, *edits):
@@ -33,6 +33,7 @@ def mutate(monkeypatch, module, *edits):
                     monkeypatch.setattr(loaded, name, value)
 
 
+NOISY_N = "n = n + int(noise(scale.numerator, scale.denominator, 1)[0])"
 ADD_NOISE = "return true + noise(*scale, index.size)"
 MUTANTS = {
     "forgotten factor 2 for replacement": (
@@ -123,20 +124,15 @@ MUTANTS = {
         lambda: honest.test_every_published_count_is_its_count_plus_its_noise("1", 1, "replace"),
     ),
     "exact n under add-remove": (
-        adaptive,
-        [("n = n + int(noise(*scale, 1)[0])", "noise(*scale, 1)")],
+        size,
+        [(NOISY_N, "noise(scale.numerator, scale.denominator, 1)")],
         lambda: honest.test_adaptive_loss_is_at_most_epsilon_on_every_small_data_set(
             SMALL, 3, "1", "add-remove"
         ),
     ),
     "exact n when the noisy one is zero": (
-        adaptive,
-        [
-            (
-                "n = n + int(noise(*scale, 1)[0])",
-                "n = max(n + int(noise(*scale, 1)[0]), 0) or cells.n",
-            )
-        ],
+        size,
+        [(NOISY_N, NOISY_N.replace("n + int", "max(n + int").replace("[0])", "[0]), 0) or n"))],
         lambda: honest.test_adaptive_asks_the_same_of_any_data_that_gave_these_answers(
             "0.1", "add-remove"
         ),
@@ -236,13 +232,8 @@ MUTANTS = {
         ),
     ),
     "hybrid: exact n under add-remove": (
-        hybrid,
-        [
-            (
-                "n = n + int(noise(scale.numerator, scale.denominator, 1)[0])",
-                "noise(scale.numerator, scale.denominator, 1)",
-            )
-        ],
+        size,
+        [(NOISY_N, "noise(scale.numerator, scale.denominator, 1)")],
         lambda: honest.test_hybrid_loss_is_at_most_epsilon_on_every_small_data_set(
             "width-depth", 1, "add-remove"
         ),
