@@ -57,8 +57,13 @@ def adaptive_everywhere(quick):
             for epsilon in ("0.1", "1", "30", "0.3333333333333333"):
                 publish = as_adaptive(epsilon, neighbours)
                 cases += exhaustive(publish, grid, n, epsilon, neighbours, 6 if quick else 12)
-    if not quick:
-        cases += exhaustive(as_adaptive("1"), MIDDLE, 3, "1", "replace", 12)
+    # every data set of up to five points in 16 cells
+    for neighbours, n in (
+        *(("replace", n) for n in (3, 4, 5)),
+        *(("add-remove", n) for n in (3, 4)),
+    ):
+        if not quick:
+            cases += exhaustive(as_adaptive("1", neighbours), MIDDLE, n, "1", neighbours, 6)
     return cases
 
 
@@ -76,6 +81,8 @@ def sort_everywhere(quick):
             for size in [*range(1, n + 2), None, "paper"]:
                 publish = as_sort("0.7", neighbours, size)
                 cases += exhaustive(publish, grid, n, "0.7", neighbours, 6)
+    for size in () if quick else (1, 2, 3):
+        cases += exhaustive(as_sort("0.7", "replace", size), MIDDLE, 3, "0.7", "replace", 6)
     return cases
 
 
