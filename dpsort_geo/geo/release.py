@@ -195,6 +195,7 @@ def read_release(path: PathLike) -> GeoRelease:
     """Read a release that `GeoRelease.save` wrote; what it claims is checked by ``verify()``.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from dpsort_geo.geo.publish import publish
     >>> domain = Domain.from_bounds((0, 0, 1000, 1000), crs="EPSG:3857")
     >>> points = np.random.default_rng(1).uniform(0, 1000, (5000, 2))

@@ -17,6 +17,7 @@ import processing  # noqa: E402
 from dpsort_qgis import releases  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.budget import NEIGHBOURS  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.publisher.measure import METHODS  # noqa: E402
+from dpsort_qgis._vendor.dpsort_geo.release import load  # noqa: E402
 from dpsort_qgis.algorithms import ALGORITHMS  # noqa: E402
 from dpsort_qgis.algorithms import publish as publishing  # noqa: E402
 from dpsort_qgis.area import area_of_box, area_of_polygons, crs_of, crs_text  # noqa: E402
@@ -99,7 +100,7 @@ class Publishing(unittest.TestCase):
                 for person, unit in ((None, "point"), ("who", "person")):
                     with self.subTest(method=method, relation=relation, unit=unit):
                         results = publish(layer, METHOD=method, NEIGHBOURS=relation, PERSON=person)
-                        release = releases.read_release(results["RELEASE"])
+                        release = load(results["RELEASE"])
                         self.assertEqual(release.kind, METHODS[method])
                         self.assertEqual(release.neighbours, NEIGHBOURS[relation])
                         self.assertEqual(release.unit, unit)
@@ -109,7 +110,7 @@ class Publishing(unittest.TestCase):
 
     def test_group_size_is_the_one_that_was_asked_for(self):
         release = publish(city.calls(1000), METHOD=1, GROUP_SIZE=100)["RELEASE"]
-        self.assertEqual(releases.read_release(release).settings["groups"], 10)
+        self.assertEqual(load(release).settings["groups"], 10)
 
     def test_points_in_another_crs_than_the_area_land_in_the_same_place(self):
         layer = city.calls(1000)
@@ -122,11 +123,11 @@ class Publishing(unittest.TestCase):
 
     def test_a_projected_area_keeps_its_crs(self):
         area = city.reprojected(city.boundary(), city.crs("EPSG:25833"))
-        release = releases.read_release(publish(city.calls(500), AREA=area)["RELEASE"])
+        release = load(publish(city.calls(500), AREA=area)["RELEASE"])
         self.assertEqual((release.crs, release.working_crs), ("EPSG:25833", "EPSG:25833"))
 
     def test_an_extent_serves_as_the_area(self):
-        release = releases.read_release(publish(city.calls(500), EXTENT=BOX)["RELEASE"])
+        release = load(publish(city.calls(500), EXTENT=BOX)["RELEASE"])
         self.assertEqual(release.crs, "EPSG:4326")
         self.assertIn("+proj=laea", release.working_crs)
 
@@ -168,7 +169,7 @@ class Publishing(unittest.TestCase):
         listener = city.Listener()
         page = FOLDER / "hidden.html"
         results = publish(city.calls(1237), listener, NEIGHBOURS=1, EPSILON=0.1, REPORT=str(page))
-        if releases.read_release(results["RELEASE"]).n == 1237:
+        if load(results["RELEASE"]).n == 1237:
             self.skipTest("the noise was zero this time")
         said = "\n".join(listener.said) + page.read_text(encoding="utf-8")
         self.assertIsNone(re.search(r"1,?237\b", re.sub(r"base64,[^\"]*", "", said)))
@@ -357,7 +358,7 @@ class Reading(unittest.TestCase):
         target = str(FOLDER / "where.tif")
         self.run_on_release("densityfromrelease", OUTPUT=target)
         raster = QgsRasterLayer(target)
-        crs, working = releases.crs_pair(releases.read_release(self.release))
+        crs, working = releases.crs_pair(load(self.release))
         move = QgsGeometry.fromWkt("MultiPoint ((13.3 52.47), (13.58 52.42))")
         move.transform(QgsCoordinateTransform(crs, working, QgsProject.instance()))
         (busy, _), (quiet, _) = (
@@ -416,7 +417,7 @@ class Reading(unittest.TestCase):
 class Areas(unittest.TestCase):
     def test_the_whole_world_is_an_area(self):
         world = "-180,180,-90,90 [EPSG:4326]"
-        release = releases.read_release(publish(city.calls(300), EXTENT=world)["RELEASE"])
+        release = load(publish(city.calls(300), EXTENT=world)["RELEASE"])
         self.assertEqual(release.working_crs, "EPSG:6933")
 
     def test_an_area_across_the_antimeridian_stays_small(self):
