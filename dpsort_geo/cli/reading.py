@@ -53,10 +53,13 @@ def points(release: str, out: str, repeated: bool) -> None:
 @click.option("--cell", type=float, metavar="METRES", help="Side of a cell  [default: by size]")
 def density(release: str, out: str, cell: Optional[float]) -> None:
     """Write the density of RELEASE to OUT: GeoTIFF, or cells as GeoPackage, GeoJSON, GeoParquet."""
-    frame = read_release(release).density(cell)
+    from ..geo.frames import write_frame
+
+    read = read_release(release)
+    frame = read.density(cell)
     if Path(out).suffix.lower() in (".tif", ".tiff"):
         return frame.to_raster(out)
-    _write_frame(frame, out)
+    return write_frame(out, frame, read.statement())
 
 
 @click.command(
@@ -74,13 +77,15 @@ def count(release: str, zones: str, out: str, as_json: bool) -> None:
 
     OUT is GeoPackage, GeoJSON, GeoParquet or CSV; - prints a table.
     """
-    counted = read_release(release).count_within(read_frame(zones))
+    from ..geo.frames import write_frame
+
+    read = read_release(release)
+    counted = read.count_within(read_frame(zones))
     if out == "-":
         table = counted.drop(columns=counted.geometry.name)
         rows = json.loads(table.to_json(orient="records"))
         return say(as_json, {"zones": rows}, table.to_csv(index=False).rstrip())
-    _write_frame(counted, out)
-    return None
+    return write_frame(out, counted, read.statement())
 
 
 @click.command(
@@ -181,18 +186,3 @@ def _by_ending(writers: Dict[str, Any], out: str) -> Any:
     if ending not in writers:
         raise BadInput(f"{out} should end in one of {', '.join(sorted(writers))}.")
     return writers[ending]
-
-
-def _write_frame(frame: Any, out: str) -> None:
-    """Write a public table, all or nothing."""
-    from ..atomic import replacing
-
-    writers = {
-        ".gpkg": lambda path: frame.to_file(path, driver="GPKG", layer=Path(out).stem),
-        ".geojson": lambda path: frame.to_crs("EPSG:4326").to_file(path, driver="GeoJSON"),
-        ".parquet": lambda path: frame.to_parquet(path),
-        ".csv": lambda path: frame.drop(columns=frame.geometry.name).to_csv(path, index=False),
-    }
-    write = _by_ending(writers, out)
-    with replacing(out) as part:
-        write(part)
