@@ -25,7 +25,11 @@ bench: $(VENV)/test.stamp
 audit: $(VENV)/test.stamp
 	$(BIN)/python -m tests.privacy.audit
 
+# Debian keeps venv in a package of its own
 $(VENV)/bin/python:
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && \
+	  apt-get install -y -qq --no-install-recommends python3-venv >/dev/null; } || \
+	  { echo "Python has no venv module; install python3-venv first."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.stamp: $(VENV)/bin/python pyproject.toml
