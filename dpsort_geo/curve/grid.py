@@ -75,7 +75,7 @@ class Grid:
         if self.cell <= 0:
             raise BadInput("The cell size of a grid must be positive.")
         top = MAX_ORDER if self.runs is None else MAX_MASKED_ORDER
-        if isinstance(self.order, bool) or int(self.order) != self.order:
+        if isinstance(self.order, bool) or not isinstance(self.order, (int, np.integer)):
             raise BadInput("The order of a grid must be a whole number.")
         if not 1 <= self.order <= top:
             raise BadInput(f"The order of this grid must lie between 1 and {top}.")
