@@ -100,7 +100,7 @@ that is affordable):
 Peers are our own implementations, written from their papers. All data are points of the kinds in
 `benchmarks/datasets.py`; larger n are drawn with replacement and spread a little.
 The form of the intervals was chosen on these same data sets with other seeds, so their coverage is
-not a held-out result; single data sets of sort and hybrid releases fall below 80 % in a width class.
+not a held-out result; single data sets of sort and hybrid releases are below 80 % in a class.
 Heights of the quadtree and the prior of DAWA's partition were set to what served these peers best
 here; adaptive grid and PMM have the constants of their papers. Our own constants were fixed before.
 A finer grid than 256 x 256 costs some accuracy at that resolution, because part of the budget then
