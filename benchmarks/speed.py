@@ -3,7 +3,7 @@
 Ours and the peer take turns, so that what else the machine does falls on both. Each result has
 the ratio and the target that the project set itself, met or not. Peak memory is that of a process
 that does nothing else. Results go to benchmarks/results/speed.json, the plot of how each step grows
-to docs/img/scale_growth.png.
+to docs/img/scale_growth.png, the tables to docs/scale.md.
 
     python benchmarks/speed.py --quick       # a tenth of the sizes, no plot, nothing stored
     python benchmarks/speed.py               # everything: about ten minutes and 10 GB of memory
@@ -49,6 +49,9 @@ from dpsort_geo.reader.decode import decode  # noqa: E402
 from dpsort_geo.reader.isotonic import isotonic_l2  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "speed.json"
+PAGE = ROOT / "docs" / "scale.md"
+#: of a plain point in a GeoParquet file with the usual compression
+FILE_BYTES = 17
 PLOT = ROOT / "docs" / "img" / "scale_growth.png"
 BOX = (-74.3, 40.5, -73.7, 40.95)
 Work = Callable[[], Any]
@@ -383,6 +386,38 @@ def machine() -> dict[str, Any]:
     }
 
 
+def write_page(stored: dict[str, Any]) -> None:
+    """Put the measured numbers into docs/scale.md, between its marks."""
+    rows = [result for found in stored["results"].values() for result in found]
+    lines = ["| what | ours | peer | ratio | target |", "|---|--:|--:|--:|---|"]
+    for row in rows:
+        peer = "" if row["peer"] is None else f"{row['peer']:.3g} {row['unit']}"
+        ratio = "" if row["peer"] is None or row["unit"] == "MB" else f"{row['ratio']:.2g}"
+        sign = ">=" if row["at_least"] else "<="
+        ours = f"{row['ours']:.3g} {row['unit']}"
+        lines.append(f"| {row['name']} | {ours} | {peer} | {ratio} | {sign} {row['target']} |")
+    stream = next(row for row in rows if row["name"].startswith("WKB GeoParquet of 1e+07"))
+    each = stream["ours"] / 1e7
+    cost = [
+        f"The stream above takes {each * 1e9:.0f} ns of processor time a point:",
+        "",
+        "| points | file | one core | 64 cores | table at order 13 | at order 16 |",
+        "|--:|--:|--:|--:|--:|--:|",
+    ]
+    for n in (1e8, 1e9, 1e12):
+        tables = [min(n, 4.0**order) * 16 / 1e9 for order in (13, 16)]
+        cost.append(
+            f"| {n:.0e} | {n * FILE_BYTES / 1e9:,.1f} GB | {n * each / 60:,.1f} min |"
+            f" {n * each / 64 / 60:,.2f} min | <= {tables[0]:.2g} GB | <= {tables[1]:.2g} GB |"
+        )
+    text = PAGE.read_text()
+    for mark, body in (("speed", lines), ("cost", cost)):
+        begin, end = f"<!-- {mark} -->\n", f"\n<!-- end of {mark} -->"
+        head, rest = text.split(begin)
+        text = head + begin + "\n".join(body) + end + rest.split(end)[1]
+    PAGE.write_text(text)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes, nothing stored")
@@ -413,6 +448,7 @@ def main() -> None:
         RESULTS.write_text(json.dumps(stored, indent=1) + "\n")
         if "growth" in chosen:
             plot(stored["growth"])
+        write_page(stored)
 
 
 if __name__ == "__main__":
