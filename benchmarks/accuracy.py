@@ -57,9 +57,9 @@ How to read it:
 - *DAWA as published* chooses its partition by a step that is not epsilon-DP by our reading of it
   (`dpsort_geo/compare/dawa.py` says why), so it is not counted among the peers. Its ratio is given
   by itself.
-- The weak spot is data that sits in a few cells ("towns": a handful of tiny clusters): the worst
-  cell of the earth mover's distance is {worst:.2f}. In such data a splitting rule that follows the
-  noisy mass has to walk down many levels and spends its budget on the way.
+- The weak spot is the synthetic set "towns" (sixty round towns of very different sizes, a tenth of
+  the points in the open): the worst cell of the earth mover's distance, {worst:.2f}, is there,
+  and the adaptive grid is often the better choice for it. No real set that we have is like that.
 - The earth mover's distance is the sliced one (32 directions), on 256 x 256 cells.
 
 Ours over the best peer, by data set:
