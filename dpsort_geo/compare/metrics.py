@@ -64,8 +64,8 @@ def emd_exact(truth: Array, estimate: Array, bins: int = 32) -> float:
 def emd_sliced(truth: Array, estimate: Array, directions: int = 64) -> float:
     """Mean earth mover's distance of projections on evenly spaced directions, times pi/2.
 
-    The factor makes a mere shift cost exactly its length; in general the result is at most pi/2
-    times the exact distance.
+    The factor makes a mere shift cost exactly its length. In general the result is not more than
+    the exact distance: a projection can only shorten the way of each point, on average to 2/pi.
 
     >>> a, b = np.zeros((64, 64)), np.zeros((64, 64))
     >>> a[10, 10] = b[10, 42] = 1
