@@ -31,13 +31,14 @@ def test_a_shift_costs_its_length(distance, step):
     assert distance(truth, moved) == pytest.approx(np.hypot(*step) / 32, rel=1e-3)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=200)
 @given(rasters, arrays(float, (8, 8), elements=st.floats(0, 20)))
-def test_the_sliced_distance_is_at_most_half_pi_times_the_exact_one(truth, other):
+def test_the_sliced_distance_is_not_more_than_the_exact_one(truth, other):
     pytest.importorskip("ot")
     estimate = project(other.ravel(), truth.sum()).reshape(8, 8)
     exact, sliced = metrics.emd_exact(truth, estimate), metrics.emd_sliced(truth, estimate)
-    assert sliced <= np.pi / 2 * exact * (1 + 1e-6) + 1e-9
+    # the mean of |cos| over 64 even directions is 2/pi up to (pi / 128)^2 / 6 of it
+    assert sliced <= exact * (1 + 1.1e-4) + 1e-9
     assert metrics.emd_sliced(truth, truth) == 0
 
 
