@@ -19,6 +19,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
 import datasets  # noqa: E402
 
+from dpsort_geo.planning import LAWS  # noqa: E402
+
 RESULTS = ROOT / "benchmarks" / "results"
 MEASURES = {
     "emd": "earth mover's distance, sliced",
@@ -186,14 +188,14 @@ def mask_table(mask: List[Dict[str, Any]]) -> str:
     return table(["data", "earth mover's distance", "density L1"], rows)
 
 
-def plan_table(laws: Dict[str, Any]) -> str:
+def plan_table(measured: Dict[str, Any]) -> str:
     rows = []
-    for method, law in laws.items():
-        words = f"{law['factor']:.3g} (n eps)^-{law['power']:.3g}"
-        if law["spread"]:
-            words += f" + {law['spread']:.2g} / sqrt(n)"
-        span = f"{law['measured / law, 5 %']:.2f} to {law['measured / law, 95 %']:.2f}"
-        rows.append([method, f"side x ({words})", span])
+    for method, (factor, power, spread) in LAWS.items():
+        words = f"{factor:.3g} (n eps)^-{power:.3g}"
+        if spread:
+            words += f" + {spread:.2g} / sqrt(n)"
+        low, high = (measured[method][f"measured / law in use, {end} %"] for end in (5, 95))
+        rows.append([method, f"side x ({words})", f"{low:.2f} to {high:.2f}"])
     return table(["method", "expected earth mover's distance", "90 % of measured / law"], rows)
 
 

@@ -1,8 +1,8 @@
 """Refit the law of `dpsort_geo.planning` with the real implementation on real data.
 
 Every real data set (see `datasets`), n from 1,000 to 100,000, epsilon from 0.1 to 3 (to 10 for few
-points), on a grid of order 12, sort with its default group size. The error is the earth mover's
-distance between the n published points and the n true ones, in sides of the domain.
+points), on a grid of order 12, sort and hybrid with their default group sizes. The error is the
+earth mover's distance between the n published points and the n true ones, in sides of the domain.
 
 It is exact (POT, point to point) for up to 4,000 points. Beyond, it is sliced (64 directions, times
 pi/2, on the points themselves) and multiplied by exact / sliced. That ratio is near 1 when whole
@@ -10,9 +10,9 @@ areas have to move and 2 when points only have to find their places among their 
 a projection does not see; its logarithm is regressed, over all exact cells of the method, on
 log(sliced sqrt(n)) and log(n).
 
-The adaptive law is A (n eps)^-B + C / sqrt(n), the sort law A (n eps)^-B: least squares of the
-logarithms. Low and high are the 5 % and 95 % quantiles of measured / law. Results are printed and
-kept in benchmarks/results/plan.json; the constants at the top of planning.py are changed by hand.
+The adaptive law is A (n eps)^-B + C / sqrt(n), those of sort and hybrid are A (n eps)^-B: least
+squares of the logarithms. Low and high are the 5 % and 95 % quantiles of measured / law. Results
+are printed and kept in benchmarks/results/plan.json; the laws in planning.py are changed by hand.
 
     python benchmarks/plan.py
 """
@@ -37,6 +37,7 @@ from dpsort_geo.compare.ours import seeded_noise  # noqa: E402
 from dpsort_geo.curve.grid import Grid  # noqa: E402
 from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
 from dpsort_geo.publisher.cells import count_cells  # noqa: E402
+from dpsort_geo.publisher.hybrid import publish_hybrid  # noqa: E402
 from dpsort_geo.publisher.sort import publish_sorted  # noqa: E402
 from dpsort_geo.reader.decode import decode  # noqa: E402
 from dpsort_geo.reader.diffuse import points as points_of  # noqa: E402
@@ -51,8 +52,8 @@ RUNS = (
     (30_000, 2, (0.1, 0.3, 1.0, 3.0)),
     (100_000, 2, (0.1, 0.3, 1.0, 3.0)),
 )
-EXACT_UP_TO = {"adaptive": 4_000, "sort": 2_000}
-PUBLISH = {"adaptive": publish_adaptive, "sort": publish_sorted}
+EXACT_UP_TO = {"adaptive": 4_000, "sort": 2_000, "hybrid": 2_000}
+PUBLISH = {"adaptive": publish_adaptive, "sort": publish_sorted, "hybrid": publish_hybrid}
 
 Row = Dict[str, Any]
 

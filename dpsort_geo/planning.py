@@ -16,15 +16,14 @@ import numpy as np
 from .errors import BadInput
 
 # The law of the earth mover's distance, as a part of the domain's side, fitted to six real data
-# sets by benchmarks/plan.py:
-# adaptive: FACTOR * (n * epsilon)^-POWER + SPREAD / sqrt(n);  sort: FACTOR * (n * epsilon)^-POWER
-ADAPTIVE_FACTOR = 1.38
-ADAPTIVE_POWER = 0.612
-ADAPTIVE_SPREAD = 0.033
-SORT_FACTOR = 0.884
-SORT_POWER = 0.300
+# sets by benchmarks/plan.py: factor (n epsilon)^-power + spread / sqrt(n)
+LAWS = {
+    "adaptive": (1.38, 0.612, 0.033),
+    "sort": (0.884, 0.300, 0.0),
+    "hybrid": (2.26, 0.567, 0.0),
+}
 # Nearly all of eighteen data sets lay between these multiples of such a law; nine of ten releases
-# of the six lie between 0.62 and 1.41.
+# of the six lie between 0.58 and 1.49.
 LOW = 0.46
 HIGH = 1.84
 
@@ -177,8 +176,8 @@ def expected_error(n: int, epsilon: float, side: float, method: str = "adaptive"
         Privacy parameter.
     side : float
         Side of the domain's square; the result has the same unit.
-    method : {"adaptive", "sort"}
-        Mechanism; sort with its default group size.
+    method : {"adaptive", "sort", "hybrid"}
+        Mechanism; sort and hybrid with their default group sizes.
 
     Returns
     -------
@@ -195,12 +194,10 @@ def expected_error(n: int, epsilon: float, side: float, method: str = "adaptive"
     _check(n, epsilon)
     if not (math.isfinite(side) and side > 0):
         raise BadInput("The side of the domain must be a positive number.")
-    if method == "adaptive":
-        spread = ADAPTIVE_SPREAD / math.sqrt(n)
-        return side * (ADAPTIVE_FACTOR * (n * epsilon) ** -ADAPTIVE_POWER + spread)
-    if method == "sort":
-        return side * SORT_FACTOR * (n * epsilon) ** -SORT_POWER
-    raise BadInput(f"No error is known in advance for method {method!r}: plan adaptive or sort.")
+    if method not in LAWS:
+        raise BadInput(f"The method is 'adaptive', 'sort' or 'hybrid', not {method!r}.")
+    factor, power, spread = LAWS[method]
+    return side * (factor * (n * epsilon) ** -power + spread / math.sqrt(n))
 
 
 def epsilon_for(n: int, target_error: float, side: float, method: str = "adaptive") -> float:
@@ -293,7 +290,7 @@ def plan_side(
         Privacy parameter; give this or `target_error`.
     target_error : float, optional
         Expected error to reach, in the unit of `side`.
-    method : {"adaptive", "sort"}
+    method : {"adaptive", "sort", "hybrid"}
         Mechanism.
     unit : {"point", "person"}
         Whose privacy epsilon is for.

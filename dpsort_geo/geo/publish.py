@@ -250,8 +250,7 @@ def _doubts(
         )
     if neighbours == "replace":
         # whether this is said depends on n, so it is said only where n is public
-        model = "sort" if method == "sort" else "adaptive"
-        expected = planning.expected_error(n, float(exact_epsilon(epsilon)), domain.side, model)
+        expected = planning.expected_error(n, float(exact_epsilon(epsilon)), domain.side, method)
         if expected > domain.side / 10:
             found.append(
                 "The published points will be off by more than a tenth of the domain: "

@@ -103,6 +103,15 @@ def test_plan_says_it_in_metres_and_in_json(folder):
     assert 0 < inverse["epsilon"] < 1
 
 
+def test_every_method_can_be_planned_and_adaptive_is_the_most_accurate():
+    words = ["plan", "--n", 50_000, "--epsilon", 1, *BOX, "--json"]
+    error = {
+        method: json.loads(run(*words, "--method", method).stdout)["expected_error"]
+        for method in ("adaptive", "hybrid", "sort")
+    }
+    assert error["adaptive"] < error["hybrid"] < error["sort"]
+
+
 def test_publish_prints_the_statement_as_json(folder, tmp_path):
     how = ["--neighbours", "add-remove", "--method", "sort", "--group-size", 50, "--json"]
     done = run("publish", folder / "calls.geojson", tmp_path / "r.json", "-e", "0.5", *BOX, *how)

@@ -106,12 +106,14 @@ def test_the_law_is_the_fitted_one():
     assert expected_error(n, epsilon, side) == pytest.approx(adaptive)
     sort = side * 0.884 * (n * epsilon) ** -0.300
     assert expected_error(n, epsilon, side, "sort") == pytest.approx(sort)
+    hybrid = side * 2.26 * (n * epsilon) ** -0.567
+    assert expected_error(n, epsilon, side, "hybrid") == pytest.approx(hybrid)
     plan = plan_side(n, side, epsilon=epsilon)
     assert plan.low == pytest.approx(0.46 * adaptive)
     assert plan.high == pytest.approx(1.84 * adaptive)
 
 
-@given(st.integers(100, 10**7), epsilons, st.sampled_from(["adaptive", "sort"]))
+@given(st.integers(100, 10**7), epsilons, st.sampled_from(["adaptive", "sort", "hybrid"]))
 def test_the_epsilon_for_an_error_undoes_the_law(n, epsilon, method):
     target = expected_error(n, epsilon, 1000.0, method)
     found = epsilon_for(n, target, 1000.0, method)
