@@ -27,7 +27,7 @@ from dpsort_geo.curve.hilbert import encode  # noqa: E402
 from dpsort_geo.grouping import balanced_sizes  # noqa: E402
 from dpsort_geo.reader.isotonic import isotonic_l2  # noqa: E402
 from dpsort_geo.reader.monotone import Monotone  # noqa: E402
-from dpsort_geo.reader.sorted import decode_sorted, decode_sorted_paper  # noqa: E402
+from dpsort_geo.reader.sorted import decode_sorted, decode_sorted_paper, sorted_points  # noqa: E402
 
 Array = np.ndarray
 IMAGES = ROOT / "docs" / "img"
@@ -63,7 +63,7 @@ def sort_function(points: Array, k: int, eps: float, rng: Any, decoder: str) -> 
     """F of a sort release, along a curve of length 1."""
     sums, sizes = release(points, k, eps, rng)
     decode = {"paper": decode_sorted_paper, "default": decode_sorted}[decoder]
-    rank, position, _ = decode(sums, sizes, CELLS)
+    rank, position = decode(sums, sizes, CELLS)
     return Monotone(np.clip(position / CELLS, 0, 1), rank)
 
 
@@ -71,7 +71,8 @@ def sort_error(points: Array, k: int, eps: float, rng: Any, decoder: str) -> flo
     """The paper's error: mean distance from the k-th sorted point to the k-th published one."""
     sums, sizes = release(points, k, eps, rng)
     decode = {"paper": decode_sorted_paper, "default": decode_sorted}[decoder]
-    return metrics.emd_1d(points, decode(sums, sizes, CELLS)[2] / CELLS)
+    fit = sorted_points(*decode(sums, sizes, CELLS)) / CELLS
+    return metrics.emd_1d(points, np.clip(fit, 0, 1) if decoder == "default" else fit)
 
 
 def plain_fits(points: Array, eps: float, runs: int, rng: Any) -> Array:

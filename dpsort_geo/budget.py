@@ -20,6 +20,9 @@ PERSON_UNITS = 1 << 20
 #: points that each person contributes to a sort release
 PERSON_POINTS = 20
 
+#: characters of a written epsilon; reading a decimal of a million digits takes a minute
+_LONGEST = 60
+
 NEIGHBOURS = ("replace", "add-remove")
 PROTECTED = ("point", "person")
 
@@ -31,14 +34,17 @@ def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
     True
     """
     try:
+        if type(epsilon).__module__ == "numpy":
+            epsilon = epsilon.item()  # type: ignore[union-attr]
         if isinstance(epsilon, bool):
             raise ValueError
-        if isinstance(epsilon, float) or type(epsilon).__module__ == "numpy":
-            epsilon = repr(float(epsilon))
         if isinstance(epsilon, Fraction):
             value = epsilon
         else:
-            written = Decimal(str(epsilon))
+            text = str(epsilon).strip()
+            if len(text) > _LONGEST or "_" in text:
+                raise ValueError
+            written = Decimal(text)
             # a huge exponent would take for ever to write out as a fraction
             value = Fraction(written) if -30 < written.adjusted() < 30 else Fraction(0)
     except (InvalidOperation, ValueError, TypeError, OverflowError):
@@ -57,8 +63,8 @@ def epsilon_text(epsilon: EpsilonLike) -> str:
     ('0.5', '0.001')
     """
     value = exact_epsilon(epsilon)
-    text = format(Decimal(value.numerator * (10**18 // value.denominator)).scaleb(-18), "f")
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    whole, part = divmod(value.numerator * (10**18 // value.denominator), 10**18)
+    return f"{whole}.{part:018d}".rstrip("0").rstrip(".")
 
 
 def path_units(neighbours: str) -> int:

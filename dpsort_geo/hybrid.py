@@ -18,7 +18,7 @@ from typing import List, NoReturn, Tuple, Union
 
 import numpy as np
 
-from .budget import UNITS, path_units
+from .budget import PERSON_POINTS, UNITS, path_units
 from .curve.grid import Grid
 from .errors import BadInput, NotVerified
 from .grouping import balanced_sizes, group_count
@@ -232,7 +232,7 @@ def variant_of(release: Release) -> str:
     if set(settings) != expected or settings["variant"] not in range(len(VARIANTS)):
         _refuse("its settings are not those of a hybrid release")
     per_person = settings["points_per_person"]
-    if (per_person > 1) != (release.unit == "person") or per_person < 1:
+    if per_person != (PERSON_POINTS if release.unit == "person" else 1):
         _refuse("the points per person do not fit what the release protects")
     if settings["group_size"] < 0:
         _refuse("its group size is negative")

@@ -11,10 +11,11 @@ import binascii
 import hashlib
 import json
 import os
+import re
 import zlib
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 import numpy as np
 
@@ -39,6 +40,13 @@ KINDS: Mapping[str, tuple[str, ...]] = {
     "sort": ("sums",),
     "hybrid": ("counts", "sums"),
 }
+#: what a release says, and nothing besides
+FIELDS = (
+    "format", "version", "statement", "kind", "private", "epsilon", "neighbours", "unit", "n",
+    "settings", "ledger", "grid", "crs", "working_crs", "measurements",
+)  # fmt: skip
+_SOFTWARE = re.compile(r"dpsort-geo [\w.+-]{1,40}")
+GRID_FIELDS = ("x0", "y0", "cell", "order", "mask")
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +177,7 @@ class Release:
             kind = _text(document["kind"])
             if kind not in KINDS:
                 raise BadInput("The release is of a kind that this version does not know.")
-            return cls(
+            release = cls(
                 kind=kind,
                 grid=Grid(
                     _number(grid["x0"]), _number(grid["y0"]), _number(grid["cell"]),
@@ -188,10 +196,12 @@ class Release:
                 working_crs=_optional_text(document["working_crs"]),
                 ledger=_truth(document["ledger"]),
             )  # fmt: skip
+            _check_nothing_else(document, release)
         except BadInput:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             raise _broken() from None
+        return release
 
 
 def load(path: PathLike) -> Release:
@@ -241,6 +251,22 @@ def _summary(release: Release) -> str:
     )
 
 
+def _check_nothing_else(document: Dict[str, Any], release: Release) -> None:
+    """A release says what its fields say, and carries nothing besides."""
+    parts = (
+        (document, FIELDS),
+        (document["grid"], GRID_FIELDS),
+        (document["measurements"], KINDS[release.kind]),
+    )
+    if any(set(part) != set(names) for part, names in parts):
+        raise BadInput("The release has parts that no publisher writes; do not rely on it.")
+    # the software that wrote it may be another version
+    claimed = dict(document["statement"])
+    by = claimed["software"]
+    if claimed != {**release.statement(), "software": by} or not _SOFTWARE.fullmatch(by):
+        raise BadInput("The release's statement is not what its fields say; do not rely on it.")
+
+
 def _broken() -> BadInput:
     return BadInput("This is not a complete dpsort-geo release; ask for the file again.")
 
@@ -249,7 +275,7 @@ def _parsed(text: str) -> Dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise _too_large()
     try:
-        document = json.loads(text)
+        document = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError):
         raise BadInput("The release is not valid JSON; it may have been cut short.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -262,9 +288,21 @@ def _parsed(text: str) -> Dict[str, Any]:
     claimed = document.pop("digest", None)
     if claimed is None:
         raise _broken()
-    if claimed != _digest(document):
+    try:
+        digest = _digest(document)
+    except RecursionError:
+        raise _broken() from None
+    if claimed != digest:
         raise BadInput("The release was changed after it was made; ask for the file again.")
     return document
+
+
+def _each_once(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    """A JSON object; of a name that comes twice only one value would be looked at."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError
+    return members
 
 
 def _digest(document: Dict[str, Any]) -> str:
@@ -285,6 +323,8 @@ def _packed(values: Array) -> Any:
 def _unpacked(packed: Any) -> Array:
     if isinstance(packed, list):
         return np.array([_whole(value) for value in packed], object)
+    if set(packed) != {"count", "int64"}:
+        raise _broken()
     count = _whole(packed["count"])
     if not 0 <= count <= MOST_VALUES:
         raise BadInput("The release claims more values than any publisher makes; it was not read.")
@@ -293,7 +333,7 @@ def _unpacked(packed: Any) -> Array:
         raw = inflate.decompress(base64.b64decode(packed["int64"], validate=True), 8 * count + 1)
     except (zlib.error, binascii.Error):
         raise _broken() from None
-    if len(raw) != 8 * count or not inflate.eof:
+    if len(raw) != 8 * count or not inflate.eof or inflate.unused_data:
         raise _broken()
     columns = np.frombuffer(raw, np.uint8).reshape(8, -1)
     return np.ascontiguousarray(columns.T).view("<i8").reshape(-1).astype(np.int64)
@@ -314,6 +354,7 @@ def _number(value: Any) -> float:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError
+    value.encode()  # half of a character has no place in a file
     return value
 
 

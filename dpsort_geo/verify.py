@@ -11,7 +11,7 @@ from typing import List, NoReturn
 
 import numpy as np
 
-from .budget import PERSON_UNITS, path_units
+from .budget import PERSON_POINTS, PERSON_UNITS, path_units
 from .errors import NotVerified
 from .grouping import sum_scale
 from .release import Release
@@ -96,7 +96,7 @@ def _sort(release: Release) -> List[str]:
         or (groups == 0) != (release.size == 0)
     ):
         _refuse("the number of sums does not fit the number of groups and of points")
-    if (per_person > 1) != (release.unit == "person") or per_person < 1:
+    if per_person != (PERSON_POINTS if release.unit == "person" else 1):
         _refuse("the points per person do not fit what the release protects")
     scale = sum_scale(release.grid.n_cells, release.exact_epsilon, release.neighbours, per_person)
     if (scale.numerator, scale.denominator) != (

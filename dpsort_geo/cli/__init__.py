@@ -11,6 +11,7 @@ from .. import __version__
 from ..errors import BadInput
 from .comparing import compare
 from .demonstration import demo
+from .options import plain
 from .publishing import ledger, plan, publish
 from .reading import count, density, inspect, map_page, points, quantiles, verify
 
@@ -58,5 +59,5 @@ def main(args: Optional[List[str]] = None) -> Any:
 
 
 def _stop(sentence: str, code: int) -> None:
-    click.echo("dpsort-geo: " + " ".join(sentence.split()), err=True)
+    click.echo("dpsort-geo: " + plain(" ".join(sentence.split())), err=True)
     sys.exit(code)

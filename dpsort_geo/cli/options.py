@@ -105,7 +105,17 @@ def read_release(path: str) -> Any:
 
 def say(as_json: bool, facts: Dict[str, Any], text: str, err: bool = False) -> None:
     """Print facts for machines or a text for people."""
-    click.echo(json.dumps(facts, allow_nan=False) if as_json else text, err=err and not as_json)
+    out = json.dumps(facts, allow_nan=False) if as_json else plain(text)
+    click.echo(out, err=err and not as_json)
+
+
+def plain(text: str) -> str:
+    """Text without control characters: names in a file must not steer the terminal.
+
+    >>> plain("a\\x1b[2Jb")
+    'a?[2Jb'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
 
 
 @contextmanager

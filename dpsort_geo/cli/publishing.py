@@ -90,7 +90,7 @@ def publish(
 
     domain = domain_from(**area)
     _check_target(out)
-    source = _standard_input() if points == "-" else points
+    source = _standard_input(person) if points == "-" else points
     if points == "-" and dataset is None and not no_ledger:
         raise BadInput("Points from a pipe need --dataset NAME for the ledger, or --no-ledger.")
     progress = RowProgress()
@@ -200,7 +200,7 @@ def _check_target(out: str) -> None:
         raise BadInput(f"The folder {folder} cannot be written to.")
 
 
-def _standard_input() -> Any:
+def _standard_input(person: Optional[str]) -> Any:
     """Points on standard input, GeoJSON or CSV, kept in memory: private data makes no files."""
     import io
     import json
@@ -216,9 +216,11 @@ def _standard_input() -> Any:
     from ..geo._optional import need
 
     need("pyarrow", "CSV")
-    from pyarrow import ArrowInvalid, csv
+    from pyarrow import ArrowInvalid, csv, string
 
+    # a person's name is what is written: its type must not depend on what others are called
+    kept = csv.ConvertOptions(column_types={} if person is None else {person: string()})
     try:
-        return csv.read_csv(io.BytesIO(raw))
+        return csv.read_csv(io.BytesIO(raw), convert_options=kept)
     except ArrowInvalid:
         raise BadInput("Standard input is neither GeoJSON nor CSV.") from None

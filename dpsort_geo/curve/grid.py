@@ -80,6 +80,8 @@ class Grid:
         if not 1 <= self.order <= top:
             raise BadInput(f"The order of this grid must lie between 1 and {top}.")
         object.__setattr__(self, "order", int(self.order))
+        if not max(abs(self.x0), abs(self.y0)) + self.side < self.cell * 2.0**51:
+            raise BadInput("The cells of a grid must be large enough to be told apart.")
         if self.runs is not None:
             object.__setattr__(self, "runs", _checked_runs(self.runs, self.order))
             sizes = self.runs[:, 1] - self.runs[:, 0]

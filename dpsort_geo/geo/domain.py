@@ -101,10 +101,14 @@ class Domain:
         """
         crs, working = read_crs(crs), read_crs(working_crs)
         bare = cls(grid, crs, working, (0.0, 0.0, 0.0, 0.0))
-        x, y = shapely.get_coordinates(shapely.segmentize(bare.outline(), grid.side / 64)).T
+        nowhere = BadInput("The grid of this release has no place in its CRS; ask for it again.")
+        try:
+            x, y = shapely.get_coordinates(shapely.segmentize(bare.outline(), grid.side / 64)).T
+        except shapely.errors.ShapelyError:
+            raise nowhere from None
         lon, lat = bare.unproject(x, y)
         if not (lon.size and np.isfinite(lon).all() and np.isfinite(lat).all()):
-            raise BadInput("The grid of this release has no place in its CRS; ask for it again.")
+            raise nowhere
         if crs.is_geographic:
             lon = unwrapped(lon, float(bare.unproject(*bare._middle())[0][0]))
         box = (float(lon.min()), float(lat.min()), float(lon.max()), float(lat.max()))

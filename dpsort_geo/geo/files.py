@@ -19,7 +19,17 @@ from pyproj import CRS
 from ..errors import BadInput
 from . import coordinates
 from ._optional import need
-from .formats import EXPECTED, IN_FOLDER, Batch, PathLike, Piece, file_name, inspect, known_format
+from .formats import (
+    EXPECTED,
+    IN_FOLDER,
+    Batch,
+    PathLike,
+    Piece,
+    ending,
+    file_name,
+    guarded,
+    inspect,
+)
 from .table import layout, points_of
 
 
@@ -112,10 +122,11 @@ def arrow_batches(
         reader = pa.table({"geometry": column}).to_reader()
     chosen = layout(reader.schema, columns, person)
     rows = getattr(source, "num_rows", None)
+    found = (points_of(batch, chosen) for batch in reader if batch.num_rows)
     return PointStream(
         chosen.crs,
         rows if isinstance(rows, int) else None,
-        ([points_of(batch, chosen)] for batch in reader if batch.num_rows),
+        [guarded(found, "The Arrow stream")],
     )
 
 
@@ -184,24 +195,23 @@ def _expand(path: PathLike) -> list[str]:
     if os.path.isfile(bare):
         return [text]
     if os.path.isdir(text):
-        found = sorted(str(file) for file in Path(text).rglob("*") if _wanted(file))
-        if len({known_format(file) for file in found}) > 1:
-            raise BadInput(
-                f"The folder {file_name(text)} has point files of more than one format, perhaps of "
-                "the same points; say which with a glob, for example 'folder/*.parquet'."
-            )
+        top = Path(text)
+        found = [str(file) for file in top.rglob("*") if _wanted(file, file.relative_to(top))]
         if not found:
             raise BadInput(f"The folder {file_name(text)} has no point files; expected {EXPECTED}.")
-        return found
-    found = sorted(filter(os.path.isfile, glob.glob(text, recursive=True)))
-    if not found:
-        raise BadInput(f"There is no file {text}; check the path.")
-    return found
+    else:
+        found = [file for file in glob.glob(text, recursive=True) if os.path.isfile(file)]
+        if not found:
+            raise BadInput(f"There is no file {text}; check the path.")
+    if len({ending(file) for file in found}) > 1:
+        raise BadInput(
+            f"{file_name(text)} stands for point files of more than one format, perhaps of the "
+            "same points; say which with a glob, for example 'folder/*.parquet'."
+        )
+    # a file that is found under two names still has each point once
+    return sorted(set(map(os.path.realpath, found)))
 
 
-def _wanted(file: Path) -> bool:
-    return (
-        file.is_file()
-        and not file.name.startswith((".", "_"))
-        and file.name.lower().endswith(IN_FOLDER)
-    )
+def _wanted(file: Path, below: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in below.parts)
+    return not hidden and file.is_file() and file.name.lower().endswith(IN_FOLDER)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Optional, Union
 
@@ -55,8 +55,7 @@ class Piece:
     delimiter: str = ","
 
     def __iter__(self) -> Iterator[Batch]:
-        with _readable(self.path):
-            yield from _READERS[self.format](self)
+        return guarded(_READERS[self.format](self), file_name(self.path))
 
     def split(self) -> list[Piece]:
         """The same rows in pieces of about PIECE_ROWS, cut between row groups."""
@@ -81,27 +80,45 @@ def file_name(path: PathLike) -> str:
     return os.path.basename(os.fspath(path).rstrip("/")) or os.fspath(path)
 
 
+def ending(path: str) -> str:
+    """The end of a file's name that tells its format: ".csv.gz" is not ".csv"."""
+    lower = path.partition("|layername=")[0].lower()
+    known = [end for end in (*_PARQUET, *_CSV, *_OGR) if lower.endswith(end)]
+    if not known:
+        raise BadInput(f"{file_name(path)} is not a point file known here; expected {EXPECTED}.")
+    return max(known, key=len)
+
+
 def known_format(path: str) -> str:
     """Which reader a file needs, by the end of its name."""
-    lower = path.partition("|layername=")[0].lower()
-    for name, endings in (("GeoParquet", _PARQUET), ("CSV", _CSV), ("OGR", _OGR)):
-        if lower.endswith(endings):
-            return name
-    raise BadInput(f"{file_name(path)} is not a point file known here; expected {EXPECTED}.")
+    end = ending(path)
+    return "GeoParquet" if end in _PARQUET else "CSV" if end in _CSV else "OGR"
 
 
-@contextmanager
-def _readable(path: str) -> Iterator[None]:
-    """One sentence for whatever goes wrong below; the libraries' own may quote private values."""
-    try:
-        yield
-    except BadInput:
-        raise
-    except (OSError, ValueError, TypeError, KeyError, RuntimeError, ShapelyError):
-        raise BadInput(
-            f"{file_name(path)} cannot be read: it is damaged, not what its name says, "
-            "or has text where numbers are expected."
-        ) from None
+def guarded(batches: Iterable[Batch], name: str) -> Iterator[Batch]:
+    """The same batches, with one sentence for whatever goes wrong in reading them.
+
+    The libraries' own errors and warnings may quote private values.
+    """
+    source = iter(batches)
+    while (batch := _quietly(name, next, source, None)) is not None:
+        yield batch
+
+
+def _quietly(name: str, read: Callable[..., Any], *arguments: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return read(*arguments)
+        except BadInput:
+            raise
+        except (OSError, ValueError, TypeError, KeyError, RuntimeError, ShapelyError):
+            pass
+    # raised here and not above: an exception remembers the one during which it was raised
+    raise BadInput(
+        f"{name} cannot be read: it is damaged, not what its name says, "
+        "or has text where numbers are expected."
+    )
 
 
 def inspect(path: str, columns: Columns, person: Optional[str]) -> Piece:
@@ -111,8 +128,8 @@ def inspect(path: str, columns: Columns, person: Optional[str]) -> Piece:
         need("pyarrow", kind)
     if os.path.getsize(path.partition("|layername=")[0]) == 0:
         raise BadInput(f"{file_name(path)} is empty.")
-    with _readable(path):
-        return _INSPECTORS[kind](path, columns, person)
+    found: Piece = _quietly(file_name(path), _INSPECTORS[kind], path, columns, person)
+    return found
 
 
 def _inspect_parquet(path: str, columns: Columns, person: Optional[str]) -> Piece:

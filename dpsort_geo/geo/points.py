@@ -10,6 +10,7 @@ import numpy as np
 import shapely
 
 from ..errors import BadInput
+from ..publisher.persons import names_of
 from . import coordinates
 from .domain import Domain
 from .files import PointStream, arrow_batches, batches, geo_interface_batches
@@ -79,7 +80,7 @@ def _who(frame: Any, person: Any, rows: int) -> Optional[Array]:
         person = frame[person]
     if hasattr(person, "isna") and bool(person.isna().any()):
         raise BadInput("Every point must have a person; drop the rows without one first.")
-    who = np.asarray(person)
+    who = names_of(person)
     if who.shape != (rows,):
         raise BadInput("There must be exactly one person for each point.")
     return who

@@ -23,6 +23,7 @@ from ..errors import BadInput
 from ..publisher.cells import Cells, Tally
 from ..publisher.ledger import Ledger
 from ..publisher.measure import METHODS, count, measure
+from ..publisher.persons import joined_names
 from .crs import crs_name, crs_text
 from .domain import Domain
 from .points import is_dask, point_stream, projected
@@ -235,8 +236,9 @@ def _counted(
             progress(done, stream.total_rows)
     if not gathered:
         raise BadInput("There are no points to publish.")
-    x, y, who = (np.concatenate(parts) for parts in zip(*gathered))
-    return count(domain.grid, x, y, who, method)
+    xs, ys, names = zip(*gathered)
+    who = joined_names(names)
+    return count(domain.grid, np.concatenate(xs), np.concatenate(ys), who, method)
 
 
 def _doubts(

@@ -161,7 +161,10 @@ limit of 1: 0.3 is left; publish with that or less, or raise the limit.
         try:
             _make_file(self.path)
             # Autocommit mode: the transaction below is the only one, and it is ours to begin.
-            db = sqlite3.connect(str(self.path), timeout=_WAIT_SECONDS, isolation_level=None)
+            # An absolute path: SQLite takes names like ":memory:" for something else than a file.
+            db = sqlite3.connect(
+                str(self.path.absolute()), timeout=_WAIT_SECONDS, isolation_level=None
+            )
         except (OSError, sqlite3.Error) as error:
             raise _unusable(self.path, error) from None
         with contextlib.closing(db):

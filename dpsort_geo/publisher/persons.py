@@ -14,7 +14,7 @@ persons cannot be merged, because a person who is in two of them would count twi
 
 from __future__ import annotations
 
-from typing import Any, Dict, Tuple
+from typing import Any, Dict, Sequence, Tuple
 
 import numpy as np
 
@@ -117,18 +117,38 @@ def _by_person(grid: Grid, x: Array, y: Array, person: Array) -> Tuple[Array, Ar
 
 def _numbered(person: Any) -> Array:
     """Persons as 0, 1, 2, ...; the numbering itself never leaves the publisher."""
-    named = person if isinstance(person, np.ndarray) else _as_array(person)
+    named = person if isinstance(person, np.ndarray) else names_of(person)
     if named.ndim != 1:
         raise BadInput("The persons must be one column of names or numbers.")
     if named.dtype == object:
         return _numbered_objects(named)
     if np.any(np.ma.getmaskarray(named)) or np.any(named != named):  # NaN and NaT are not equal
         raise _missing()
+    if named.dtype.kind == "f" and bool((np.abs(named) >= 2.0**53).any()):
+        raise _too_long()
     return np.unique(np.asarray(named), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _as_array(person: Any) -> Array:
-    """An array of the values themselves: numpy would turn [1, "a"] and [None] into text."""
+def joined_names(parts: Sequence[Array]) -> Array:
+    """The names of several tables as one array, equal where they were equal."""
+    kinds = {part.dtype.kind for part in parts}
+    if len({part.dtype for part in parts}) == 1:
+        return np.concatenate(parts)
+    text = {kind for kind in kinds if kind in "OSU"}
+    if text and kinds - text:
+        raise BadInput(
+            "The persons are text in one part of the points and numbers in another; write them in "
+            "the same way."
+        )
+    return np.concatenate([part.astype(object) for part in parts])
+
+
+def names_of(person: Any) -> Array:
+    """An array of the values themselves: numpy would turn [1, "a"] and [None] into text.
+
+    Who is who must not depend on the names of others, as it would if one fraction among large
+    whole numbers turned all of them into floats.
+    """
     if hasattr(person, "__array__"):  # a pandas or Arrow column knows its own type
         return np.asarray(person)
     values = list(person)
@@ -144,12 +164,21 @@ def _numbered_objects(person: Array) -> Array:
         for i, one in enumerate(person.tolist()):
             if one is None or one is np.ma.masked or bool(one != one):
                 raise _missing()
+            if isinstance(one, float) and abs(one) >= 2.0**53:
+                raise _too_long()
             code[i] = numbers.setdefault(one, len(numbers))
     except BadInput:
         raise
     except TypeError:  # pandas.NA has no truth value; a list cannot be hashed
         raise _missing() from None
     return code
+
+
+def _too_long() -> BadInput:
+    return BadInput(
+        "Some persons are whole numbers too long for a decimal column, where different ones "
+        "become equal; write the persons as text or as whole numbers."
+    )
 
 
 def _missing() -> BadInput:

@@ -47,6 +47,8 @@ class Decoded:
 def decode(release: Release, decoder: str = "default") -> Decoded:
     """Decode any release; "paper" gives the paper's own decoder of a sort release.
 
+    A release that does not follow its own rule is refused.
+
     >>> from dpsort_geo.publisher.adaptive import publish_adaptive
     >>> from dpsort_geo.publisher.cells import count_cells
     >>> cells = count_cells(Grid(0.0, 0.0, 1.0, 3), np.arange(8.0), np.arange(8.0))
@@ -55,6 +57,7 @@ def decode(release: Release, decoder: str = "default") -> Decoded:
     """
     if decoder not in DECODERS:
         raise BadInput("The decoder must be 'default' or 'paper'.")
+    release.verify()  # whoever made the file: below, all numbers fit together
     if release.kind == "sort":
         return _decode_sort(release, decoder)
     if decoder == "paper":
@@ -82,6 +85,6 @@ def _decode_sort(release: Release, decoder: str) -> Decoded:
         return Decoded(release, Monotone(place, np.zeros(2)))
     sizes = balanced_sizes(n * per_person, release.settings["groups"])
     decoders = {"default": decode_sorted, "paper": decode_sorted_paper}
-    rank, position, _ = decoders[decoder](release.measurements["sums"], sizes, release.grid.n_cells)
+    rank, position = decoders[decoder](release.measurements["sums"], sizes, release.grid.n_cells)
     # a position is the number of a cell; on the line, that cell's middle is half a cell further
     return Decoded(release, Monotone(position + 0.5, rank / per_person))

@@ -13,18 +13,23 @@ import numpy as np
 
 from ..curve import hilbert
 from ..curve.grid import Grid
+from ..errors import BadInput
 from .decode import Decoded
 from .lean import lean
 from .leaves import Leaves
 
 Array = np.ndarray
 
+#: so many points still have a place in memory
+MOST_POINTS = 1 << 31
 #: a place on the curve is read to 2^-8 of a cell's side, within what a float can hold
 _FINER = 8
 
 
 def points(decoded: Decoded, spread: bool = True) -> Tuple[Array, Array]:
     """Coordinates of the n published points, in the order of the curve."""
+    if decoded.n > MOST_POINTS:
+        raise BadInput("The release stands for too many points to make them; read its density.")
     mass = np.arange(decoded.n) + 0.5
     if not decoded.n:
         return mass, mass.copy()

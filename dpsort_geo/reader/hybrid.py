@@ -52,7 +52,7 @@ def _width_depth(release: Release) -> Monotone:
         place.append(np.array([start]))
         upto.append(before[block : block + 1])
         if groups[block]:
-            rank, position, _ = decode_sorted(sums[block], sizes[block], int(blocks.width[block]))
+            rank, position = decode_sorted(sums[block], sizes[block], int(blocks.width[block]))
             # a position is the number of a cell, whose middle is half a cell further
             place.append(start + position + 0.5)
             upto.append(before[block] + rank * (mass[block] / rank[-1]))

@@ -14,10 +14,10 @@ import numpy as np
 from ..errors import BadInput
 from .isotonic import isotonic_l1, isotonic_l2
 
-Decoded = Tuple[np.ndarray, np.ndarray, np.ndarray]
+Knots = Tuple[np.ndarray, np.ndarray]
 
 
-def decode_sorted(noisy_sums: Any, sizes: Any, n_cells: int) -> Decoded:
+def decode_sorted(noisy_sums: Any, sizes: Any, n_cells: int) -> Knots:
     """Decode a sort release by the maximum likelihood fit.
 
     Least absolute deviations weighted by the group sizes (noise of one scale on every sum), cut to
@@ -38,16 +38,12 @@ def decode_sorted(noisy_sums: Any, sizes: Any, n_cells: int) -> Decoded:
     rank, position : numpy.ndarray
         The knots of the decoded function, linear between them; cell p reaches from p - 1/2 to
         p + 1/2.
-    points : numpy.ndarray
-        The n reconstructed positions, in order; float64.
 
     Examples
     --------
-    >>> rank, position, points = decode_sorted([4, 36, 28], [4, 4, 2], n_cells=16)
+    >>> rank, position = decode_sorted([4, 36, 28], [4, 4, 2], n_cells=16)
     >>> rank.tolist(), position.tolist()
     ([0.0, 2.0, 6.0, 9.0, 10.0], [-0.5, 1.0, 9.0, 14.0, 15.5])
-    >>> points.tolist()[3:6]
-    [4.0, 6.0, 8.0]
     """
     mean, size, edge = _means(noisy_sums, sizes)
     fit = np.clip(isotonic_l1(mean, size), 0.0, float(n_cells - 1))
@@ -59,12 +55,10 @@ def decode_sorted(noisy_sums: Any, sizes: Any, n_cells: int) -> Decoded:
     else:
         below = above = fit[0]
     rank = np.concatenate(([0.0], centre, edge[-1:]))
-    position = np.concatenate(([below], fit, [above]))
-    points = np.interp(np.arange(edge[-1]) + 0.5, rank, position)
-    return rank, position, np.clip(points, 0.0, float(n_cells - 1))
+    return rank, np.concatenate(([below], fit, [above]))
 
 
-def decode_sorted_paper(noisy_sums: Any, sizes: Any, n_cells: int) -> Decoded:
+def decode_sorted_paper(noisy_sums: Any, sizes: Any, n_cells: int) -> Knots:
     """Decode a sort release as the paper does, its bias at both ends included.
 
     Least squares, every point of a group at the group's fitted mean, nothing cut: positions may
@@ -73,16 +67,25 @@ def decode_sorted_paper(noisy_sums: Any, sizes: Any, n_cells: int) -> Decoded:
 
     Examples
     --------
-    >>> rank, position, points = decode_sorted_paper([4, 36, 34], [4, 4, 2], n_cells=16)
+    >>> rank, position = decode_sorted_paper([4, 36, 34], [4, 4, 2], n_cells=16)
     >>> rank.tolist(), position.tolist()
     ([0.0, 4.0, 4.0, 8.0, 8.0, 10.0], [1.0, 1.0, 9.0, 9.0, 17.0, 17.0])
-    >>> points.tolist()
-    [1.0, 1.0, 1.0, 1.0, 9.0, 9.0, 9.0, 9.0, 17.0, 17.0]
     """
-    mean, size, edge = _means(noisy_sums, sizes)
-    fit = isotonic_l2(mean)
-    rank = np.repeat(edge, 2)[1:-1]
-    return rank, np.repeat(fit, 2), np.repeat(fit, size)
+    mean, _, edge = _means(noisy_sums, sizes)
+    return np.repeat(edge, 2)[1:-1], np.repeat(isotonic_l2(mean), 2)
+
+
+def sorted_points(rank: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Give the n reconstructed positions in order: point i at rank i + 1/2.
+
+    Examples
+    --------
+    >>> sorted_points(*decode_sorted([4, 36, 28], [4, 4, 2], n_cells=16)).tolist()[3:6]
+    [4.0, 6.0, 8.0]
+    >>> sorted_points(*decode_sorted_paper([4, 36, 34], [4, 4, 2], n_cells=16)).tolist()[2:6]
+    [1.0, 1.0, 9.0, 9.0]
+    """
+    return np.interp(np.arange(rank[-1]) + 0.5, rank, position)
 
 
 def _means(noisy_sums: Any, sizes: Any) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -126,7 +126,7 @@ def _decoded_again(release: Release) -> List[Monotone]:
     found = []
     for _ in range(max(10, min(ROUNDS, MOST_GROUPS // sums.size))):
         noisy = sums + rng.laplace(0.0, scale, sums.size)
-        rank, position, _points = decode_sorted(noisy, sizes, release.grid.n_cells)
+        rank, position = decode_sorted(noisy, sizes, release.grid.n_cells)
         found.append(Monotone(position + 0.5, rank / per_person))
     return found
 

@@ -179,14 +179,20 @@ def projected_rings(geometry, crs, working, context):
 
 
 def transformed(x, y, source, target, context):
-    """Coordinate arrays from one CRS to another, all points in one call to PROJ."""
+    """Coordinate arrays from one CRS to another, all points in one call to PROJ.
+
+    Where a point goes must depend on that point alone. QGIS would try another operation for all
+    points of a call as soon as one of them fails, so that is turned off.
+    """
     if source == target or not x.size:
         return x, y
+    operation = QgsCoordinateTransform(source, target, context)
+    operation.setAllowFallbackTransforms(False)
     line = QgsGeometry()
     head = np.array([2, x.size], "<u4").tobytes()
     line.fromWkb(b"\x01" + head + np.column_stack([x, y]).astype("<f8").tobytes())
     try:
-        failed = line.transform(QgsCoordinateTransform(source, target, context))
+        failed = line.transform(operation)
     except QgsCsException:
         failed = True
     if failed:

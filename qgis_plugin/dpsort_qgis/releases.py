@@ -3,10 +3,11 @@
 import dataclasses
 import hashlib
 import math
+import os
 from pathlib import Path
 
 import numpy as np
-from qgis.core import QgsApplication
+from qgis.core import QgsApplication, QgsProviderRegistry
 
 from ._vendor.dpsort_geo.errors import BadInput
 from ._vendor.dpsort_geo.publisher.cells import merge_all
@@ -98,10 +99,25 @@ def ledger():
 
 
 def ledger_name(layer):
-    """Under which name the ledger knows a layer: where its data lies, without passwords."""
+    """Under which name the ledger knows a layer: where its data lies, without passwords.
+
+    The same whichever way the data was opened: filters and other options do not count.
+    """
     if layer.providerType() == "memory":
         return f"memory layer {layer.name()}"[:200]
-    source = layer.publicSource()
+    registry = QgsProviderRegistry.instance()
+    where = registry.decodeUri(layer.providerType(), layer.source())
+    parts = [
+        str(where[part])
+        for part in ("host", "port", "dbname", "schema", "table")
+        if where.get(part)
+    ]
+    if where.get("path"):
+        parts.append(os.path.realpath(str(where["path"])))
+        tables = [sub.split("!!::!!")[1] for sub in layer.dataProvider().subLayers()]
+        if len(tables) > 1:
+            parts.append(str(where.get("layerName") or tables[0]))
+    source = " ".join(parts) or layer.publicSource()
     if len(source) > 200:
         source = source[:120] + " " + hashlib.sha256(source.encode()).hexdigest()[:40]
     return source

@@ -1,5 +1,6 @@
 """The command, run as a real process."""
 
+import dataclasses
 import json
 import os
 import subprocess
@@ -8,10 +9,12 @@ from pathlib import Path
 
 import geopandas as gpd
 import numpy as np
+import pyproj
 import pytest
 import shapely
 
 import dpsort_geo
+from dpsort_geo.release import load
 
 BOX = ["--bounds", "-74.3", "40.5", "-73.7", "40.95", "--crs", "EPSG:4326"]
 
@@ -110,6 +113,15 @@ def test_every_method_can_be_planned_and_adaptive_is_the_most_accurate():
         for method in ("adaptive", "hybrid", "sort")
     }
     assert error["adaptive"] < error["hybrid"] < error["sort"]
+
+
+def test_names_in_a_release_do_not_steer_the_terminal(release, tmp_path):
+    core = load(release)
+    crs = pyproj.CRS("+proj=laea +lat_0=40.7 +lon_0=-74").to_wkt()
+    crs = crs.replace("unknown", "\x1b]0;taken\x07", 1)
+    dataclasses.replace(core, crs=crs).save(tmp_path / "r.json")
+    shown = run("inspect", tmp_path / "r.json").stdout
+    assert b"taken" in shown and b"\x1b" not in shown and b"\x07" not in shown
 
 
 def test_publish_prints_the_statement_as_json(folder, tmp_path):

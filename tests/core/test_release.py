@@ -1,6 +1,8 @@
 """The artefact: what is written is what is read, and what was edited does not verify."""
 
+import base64
 import dataclasses
+import decimal
 import json
 from pathlib import Path
 
@@ -13,9 +15,11 @@ import dpsort_geo
 from dpsort_geo.budget import epsilon_text, exact_epsilon
 from dpsort_geo.curve.grid import Grid
 from dpsort_geo.errors import BadInput, NotVerified
+from dpsort_geo.grouping import sum_scale
 from dpsort_geo.publisher.adaptive import publish_adaptive
 from dpsort_geo.publisher.cells import count_cells
 from dpsort_geo.publisher.sort import publish_sorted
+from dpsort_geo.reader.decode import decode
 from dpsort_geo.release import Release, _digest
 
 MASKED = Grid(-10.0, 3.5, 0.25, 6, np.array([[0, 1000], [1500, 4000]]))
@@ -64,7 +68,24 @@ def test_epsilon_is_the_decimal_that_was_written(given_, text):
 
 
 @pytest.mark.parametrize(
-    "bad", [0, -1, "abc", float("nan"), float("inf"), None, True, "", "1/3", 1e-30, 1e9, [1]]
+    "bad",
+    [
+        0,
+        -1,
+        "abc",
+        float("nan"),
+        float("inf"),
+        None,
+        True,
+        "",
+        "1/3",
+        1e-30,
+        1e9,
+        [1],
+        "1_0",
+        np.True_,
+        np.complex128(1 + 2j),
+    ],
 )
 def test_an_epsilon_that_is_not_a_usable_number_is_refused(bad):
     with pytest.raises(BadInput):
@@ -210,3 +231,78 @@ def test_every_release_follows_the_json_schema_in_the_package(name):
     jsonschema.validate(document, schema)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**document, "seed": 1}, schema)
+
+
+OTHER_PARTS = {
+    "points": lambda document: document.update(points=[[1.5, 2.5]]),
+    "in the grid": lambda document: document["grid"].update(name="secret"),
+    "in the measurements": lambda document: document["measurements"].update(more=[1]),
+    "in an array": lambda document: document["measurements"]["value"].update(more="secret"),
+    "another epsilon": lambda document: document["statement"].update(epsilon="0.01"),
+    "another summary": lambda document: document["statement"].update(summary="epsilon = 0.01"),
+    "other software": lambda document: document["statement"].update(software="secret " * 9),
+}
+
+
+@pytest.mark.parametrize("name", OTHER_PARTS)
+def test_a_release_that_carries_anything_besides_is_not_read(name):
+    document = json.loads(RELEASES["adaptive"]().to_json())
+    Release.from_json(signed(document))
+    OTHER_PARTS[name](document)
+    with pytest.raises(BadInput):
+        Release.from_json(signed(document))
+
+
+def test_a_member_that_comes_twice_is_not_read():
+    text = RELEASES["sort"]().to_json()
+    with pytest.raises(BadInput, match="not valid JSON"):
+        Release.from_json(text.replace('"kind"', '"crs": "secret",\n "kind"', 1))
+
+
+def test_data_behind_the_compressed_numbers_are_not_read():
+    document = json.loads(RELEASES["sort"]().to_json())
+    packed = document["measurements"]["sums"]
+    packed["int64"] = base64.b64encode(base64.b64decode(packed["int64"]) + b"secret").decode()
+    with pytest.raises(BadInput):
+        Release.from_json(signed(document))
+
+
+@pytest.mark.parametrize("depth", [100, 900, 990, 3000, 100_000])
+def test_deep_nesting_is_refused_in_a_sentence(depth):
+    text = RELEASES["sort"]().to_json().rstrip()[:-1]
+    with pytest.raises(BadInput):
+        Release.from_json(text + ', "z": ' + "[" * depth + "]" * depth + "}")
+
+
+def test_a_decimal_of_a_million_digits_is_refused_at_once():
+    for text in ("1." + "0" * 10**6, "0" * 10**6 + "1"):
+        with pytest.raises(BadInput, match="Epsilon"):
+            exact_epsilon(text)
+
+
+def test_the_text_of_epsilon_does_not_depend_on_the_callers_decimal_context():
+    with decimal.localcontext() as context:
+        context.prec = 2
+        assert epsilon_text("1.04") == "1.04"
+
+
+@pytest.mark.parametrize("per_person", [2, 10, 10**30])
+def test_a_person_release_must_protect_all_the_points_that_a_person_has(per_person):
+    release = RELEASES["sort persons"]()
+    scale = sum_scale(release.grid.n_cells, release.exact_epsilon, "replace", per_person)
+    settings_ = {
+        **release.settings,
+        "points_per_person": per_person,
+        "scale_numerator": scale.numerator,
+        "scale_denominator": scale.denominator,
+    }
+    with pytest.raises(NotVerified, match="points per person"):
+        dataclasses.replace(release, settings=settings_).verify()
+
+
+@pytest.mark.parametrize("bad", [{}, {"groups": -1}, {"groups": 10**30}])
+def test_a_release_that_does_not_follow_its_rule_is_not_decoded(bad):
+    release = RELEASES["sort"]()
+    settings_ = {**release.settings, **bad} if bad else {}
+    with pytest.raises(NotVerified):
+        decode(dataclasses.replace(release, settings=settings_))

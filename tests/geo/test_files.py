@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import pickle
 import struct
 from pathlib import Path
@@ -194,6 +196,55 @@ def test_a_folder_of_two_formats_is_refused(xy, tmp_path):
         files.batches(tmp_path)
 
 
+@pytest.mark.parametrize("other", ["a.fgb", "a.geojson", "a.shp", "old/a.shp"])
+def test_a_folder_with_the_points_in_two_formats_of_one_reader_is_refused(xy, tmp_path, other):
+    frame(xy).to_file(tmp_path / "a.gpkg")
+    (tmp_path / other).parent.mkdir(exist_ok=True)
+    frame(xy).to_file(tmp_path / other)
+    with pytest.raises(BadInput, match="more than one format"):
+        files.batches(tmp_path)
+
+
+def test_a_table_and_its_compressed_copy_are_refused(tmp_path):
+    text = "lon,lat\n1,2\n"
+    write_csv(tmp_path / "a.csv", text)
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
+    for path in (tmp_path, tmp_path / "a.*"):
+        with pytest.raises(BadInput, match="more than one format"):
+            files.batches(path)
+
+
+def test_a_file_that_is_found_under_two_names_is_read_once(tmp_path):
+    (tmp_path / "2024").mkdir()
+    write_csv(tmp_path / "2024" / "a.csv", "lon,lat\n1,2\n")
+    (tmp_path / "latest.csv").symlink_to(tmp_path / "2024" / "a.csv")
+    for path in (tmp_path, tmp_path / "**" / "**" / "*.csv"):
+        assert len(read(files.batches(path))) == 1
+
+
+def test_hidden_folders_are_not_entered(tmp_path):
+    write_csv(tmp_path / "a.csv", "lon,lat\n1,2\n")
+    for hidden in (".ipynb_checkpoints", "_old"):
+        (tmp_path / hidden).mkdir()
+        write_csv(tmp_path / hidden / "a-checkpoint.csv", "lon,lat\n1,2\n")
+    assert len(read(files.batches(tmp_path))) == 1
+
+
+def test_what_gdal_says_about_a_file_is_not_passed_on(tmp_path, recwarn):
+    features = [
+        {
+            "type": "Feature",
+            "id": 424242,  # twice: GDAL warns, and quotes it
+            "properties": {},
+            "geometry": {"type": "Point", "coordinates": [1, 2]},
+        }
+    ]
+    path = tmp_path / "a.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features * 2}))
+    assert len(read(files.batches(path))) == 2
+    assert not [warning for warning in recwarn if "424242" in str(warning.message)]
+
+
 def test_a_layer_of_a_geopackage_can_be_named(xy, tmp_path):
     path = tmp_path / "a.gpkg"
     frame(xy).to_file(path, layer="calls")
@@ -204,6 +255,18 @@ def test_a_layer_of_a_geopackage_can_be_named(xy, tmp_path):
 
 
 # arrow and geo interface --------------------------------------------------------------------------
+
+
+def test_an_arrow_stream_that_fails_is_not_quoted():
+    def broken():
+        yield pa.record_batch({"x": [1.0], "y": [2.0]})
+        raise pa.ArrowInvalid("secret-7")
+
+    schema = pa.schema([("x", pa.float64()), ("y", pa.float64())])
+    stream = files.arrow_batches(pa.RecordBatchReader.from_batches(schema, broken()))
+    with pytest.raises(BadInput, match="The Arrow stream") as refusal:
+        read(stream)
+    assert refusal.value.__context__ is None
 
 
 @pytest.mark.parametrize("encoding", ["WKB", "geoarrow"])
@@ -315,7 +378,7 @@ def test_a_message_about_text_among_numbers_does_not_quote_it(tmp_path):
     with pytest.raises(BadInput) as refusal:
         read(files.batches(path))
     assert "secret" not in str(refusal.value)
-    assert refusal.value.__cause__ is None and refusal.value.__suppress_context__
+    assert refusal.value.__cause__ is None and refusal.value.__context__ is None
 
 
 def test_a_missing_person_is_refused(tmp_path):

@@ -129,6 +129,18 @@ def test_an_entry_has_room_for_public_facts_only(ledger):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are a Unix matter")
+@pytest.mark.parametrize("name", [":memory:", "file:books?mode=memory"])
+def test_a_file_of_a_name_that_sqlite_takes_for_something_else_is_a_file(tmp_path, name):
+    path = tmp_path / name
+    here = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        Ledger(Path(name)).debit("calls", 1)
+        assert [entry.dataset for entry in Ledger(path).entries()] == ["calls"]
+    finally:
+        os.chdir(here)
+
+
 def test_only_the_owner_can_read_the_file(ledger):
     ledger.limit("calls", 1)
     assert stat.S_IMODE(ledger.path.stat().st_mode) == 0o600

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dpsort_geo.curve.grid import Grid
 from dpsort_geo.errors import BadInput
-from dpsort_geo.publisher.persons import count_person_points, count_persons
+from dpsort_geo.publisher.persons import count_person_points, count_persons, joined_names
 
 GRID = Grid(0.0, 0.0, 1.0, 2)
 TRIPS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 15)), min_size=1, max_size=40)
@@ -139,3 +139,32 @@ def test_input_that_does_not_fit_is_refused(count):
 def test_persons_may_be_named_by_any_kind_of_value(person):
     assert count_person_points(GRID, *places([0, 1, 2]), person, 1).n == 2
     assert count_persons(GRID, *places([0, 1, 2]), person, 8).n == 16
+
+
+# who is who depends on nobody else ----------------------------------------------------------------
+
+LONG = [2**60 + i for i in range(50)]
+
+
+@pytest.mark.parametrize("other", [0.5, -1, "x", 2**63 + 5])
+def test_one_more_name_does_not_make_the_others_the_same(other):
+    x, y = places([0] * 51)
+    assert count_persons(GRID, x, y, [*LONG, other], units=1).n == 51
+
+
+@pytest.mark.parametrize("made", [np.array, pd.Series, list])
+def test_whole_numbers_that_went_through_a_decimal_column_are_refused(made):
+    x, y = places([0] * 51)
+    with pytest.raises(BadInput, match="too long for a decimal column"):
+        count_persons(GRID, x, y, made([float(name) for name in LONG] + [0.5]))
+
+
+def test_names_of_several_tables_stay_apart_and_alike():
+    first, second = np.array(LONG), np.array([LONG[0], 7], np.uint64)
+    x, y = places([0] * 52)
+    assert count_persons(GRID, x, y, joined_names([first, second]), units=1).n == 51
+
+
+def test_numbers_in_one_table_and_text_in_another_are_refused():
+    with pytest.raises(BadInput, match="text in one part"):
+        joined_names([np.array([1, 2]), np.array(["1", "2"], object)])

@@ -13,14 +13,22 @@ import city
 
 APPLICATION, PLUGIN = city.start()
 
+import numpy as np  # noqa: E402
 import processing  # noqa: E402
 from dpsort_qgis import releases  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.budget import NEIGHBOURS  # noqa: E402
+from dpsort_qgis._vendor.dpsort_geo.errors import BadInput  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.publisher.measure import METHODS  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.release import load  # noqa: E402
 from dpsort_qgis.algorithms import ALGORITHMS  # noqa: E402
 from dpsort_qgis.algorithms import publish as publishing  # noqa: E402
-from dpsort_qgis.area import area_of_box, area_of_polygons, crs_of, crs_text  # noqa: E402
+from dpsort_qgis.area import (  # noqa: E402
+    area_of_box,
+    area_of_polygons,
+    crs_of,
+    crs_text,
+    transformed,
+)
 from qgis.core import (  # noqa: E402
     QgsApplication,
     QgsCoordinateTransform,
@@ -293,6 +301,24 @@ class Refusing(unittest.TestCase):
             self.assertNotIn("seed", names.lower())
 
 
+class Transforming(unittest.TestCase):
+    """Where a point goes depends on that point alone."""
+
+    def test_a_point_far_away_does_not_move_the_others(self):
+        # QGIS tries another operation for all points of a call when one of them fails
+        source, target = crs_of("EPSG:31467"), crs_of("EPSG:2056")
+        x, y = np.linspace(3.43e6, 3.5e6, 500), np.linspace(5.29e6, 5.35e6, 500)
+        alone = transformed(x, y, source, target, CONTEXT)
+        far = np.append(x, 2388000.0), np.append(y, 8000.0)
+        try:
+            both = transformed(*far, source, target, CONTEXT)
+        except BadInput as refusal:
+            self.assertIn("cannot be transformed", str(refusal))
+            return
+        for one, other in zip(alone, both):
+            np.testing.assert_array_equal(one, other[:-1])
+
+
 class Bookkeeping(unittest.TestCase):
     def entries(self, layer):
         return releases.ledger().entries(releases.ledger_name(layer))
@@ -317,6 +343,25 @@ class Bookkeeping(unittest.TestCase):
         self.assertNotIn("OUTPUT", results)
         self.assertFalse(target.exists())
         self.assertEqual(self.entries(layer), [])
+
+    def test_a_file_has_one_name_in_the_ledger_however_it_is_opened(self):
+        folder = Path(tempfile.mkdtemp(dir=FOLDER))
+        path = city.saved(city.calls(10), folder / "calls.gpkg")
+        (folder / "sub").mkdir()
+        names = set()
+        for way in (
+            "calls.gpkg",
+            "sub/../calls.gpkg",
+            "calls.gpkg|layername=calls",
+            'calls.gpkg|layername=calls|subset="who" >= 0',
+        ):
+            layer = QgsVectorLayer(f"{folder}/{way}", "calls", "ogr")
+            self.assertTrue(layer.isValid())
+            names.add(releases.ledger_name(layer))
+            layer.setSubsetString('"who" < 100')
+            names.add(releases.ledger_name(layer))
+            del layer
+        self.assertEqual(names, {str(path.resolve())})
 
     def test_a_password_does_not_get_into_the_ledger(self):
         uri = "dbname='city' host=db user='u' password='secret' table=\"calls\" (geom)"
