@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SYSTEM_PACKAGES := qgis python3-qgis chromium xvfb openbox xdotool
 
-.PHONY: demo test lint bench audit docs clean system-packages
+.PHONY: demo test lint bench audit clean system-packages
 
 demo: $(VENV)/demo.stamp
 	$(BIN)/dpsort-geo demo demo-output

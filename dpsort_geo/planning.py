@@ -13,6 +13,7 @@ from typing import Any, Optional
 
 import numpy as np
 
+from .budget import exact_epsilon
 from .errors import BadInput
 
 # The law of the earth mover's distance, as a part of the domain's side, fitted to six real data
@@ -258,7 +259,7 @@ class Plan:
             f"move about {self._length(self.expected_error)} to turn the published map into the "
             f"true one (expect {self._length(self.low, self.high)}; half of the points move "
             f"less). Had any one {owner} been elsewhere, no published map would have been more "
-            f"than {_two_digits(math.exp(self.epsilon))} times more or less likely."
+            f"than {_times(self.epsilon)} times more or less likely."
         )
 
     def _length(self, *lengths: float) -> str:
@@ -313,13 +314,14 @@ def plan_side(
         raise BadInput(f"The unit of privacy is 'point' or 'person', not {unit!r}.")
     if target_error is not None:
         epsilon = epsilon_for(n, target_error, side, method)
-    try:
-        rate = float(epsilon)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        raise BadInput("Epsilon must be a positive number, like 1 or '0.5'.") from None
+    rate = float(exact_epsilon(epsilon))  # type: ignore[arg-type]
     error = expected_error(n, rate, side, method)
     size = default_group_size(n, rate)
     return Plan(n, rate, side, method, unit, error, LOW * error, HIGH * error, size, units)
+
+
+def _times(epsilon: float) -> str:
+    return _two_digits(math.exp(epsilon)) if epsilon <= 20 else f"e^{epsilon:g}"
 
 
 def _two_digits(x: float) -> str:

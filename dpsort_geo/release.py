@@ -99,6 +99,14 @@ class Release:
         narrow = {name: _narrowed(values) for name, values in self.measurements.items()}
         object.__setattr__(self, "measurements", narrow)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Release):
+            return NotImplemented
+        return self is other or self.to_json() == other.to_json()
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.epsilon, self.n, self.grid))
+
     @property
     def exact_epsilon(self) -> Fraction:
         """Epsilon as a fraction."""
@@ -226,6 +234,7 @@ def _narrowed(values: Array) -> Array:
     """As 64-bit integers wherever they fit, so that a number's form tells nothing more."""
     if values.dtype == object and all(-(1 << 63) <= value < 1 << 63 for value in values.tolist()):
         values = values.astype(np.int64)
+    values = values.view()  # the array of the caller stays as it is
     values.setflags(write=False)
     return values
 

@@ -11,7 +11,7 @@ from .. import __version__
 from ..errors import BadInput
 from .comparing import compare
 from .demonstration import demo
-from .options import plain
+from .options import in_shell, plain
 from .publishing import ledger, plan, publish
 from .reading import count, density, inspect, map_page, points, quantiles, verify
 
@@ -38,6 +38,9 @@ def main(args: Optional[List[str]] = None) -> Any:
     """Run the command; bad input ends with code 2 and one line that says what to do."""
     try:
         sys.exit(cli.main(args, prog_name="dpsort-geo", standalone_mode=False))
+    except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:
+        click.echo(error.format_message())
+        sys.exit(0)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "dpsort-geo"
         _stop(f"{error.format_message()} (see {where} --help)", 2)
@@ -59,5 +62,5 @@ def main(args: Optional[List[str]] = None) -> Any:
 
 
 def _stop(sentence: str, code: int) -> None:
-    click.echo("dpsort-geo: " + plain(" ".join(sentence.split())), err=True)
+    click.echo("dpsort-geo: " + plain(in_shell(" ".join(sentence.split()))), err=True)
     sys.exit(code)

@@ -7,6 +7,7 @@ import sys
 import time
 import warnings
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, Optional
 
 import click
@@ -17,6 +18,19 @@ Command = Callable[..., Any]
 
 #: a progress bar appears after this many seconds
 _PATIENCE = 2.0
+
+#: formats without room for the privacy statement
+_NO_STATEMENT = (".csv", ".tif", ".tiff", ".html", ".htm")
+_IN_SHELL = {
+    "neighbours='add-remove'": "--neighbours add-remove",
+    "columns=(x, y)": "--columns X Y",
+    "crs='EPSG:4326'": "--crs EPSG:4326",
+    "group_size": "--group-size",
+    "method='sort'": "--method sort",
+    "method='hybrid'": "--method hybrid",
+    "dataset='name'": "--dataset NAME",
+    "person=": "--person",
+}
 
 
 def examples(*lines: str) -> str:
@@ -109,6 +123,24 @@ def say(as_json: bool, facts: Dict[str, Any], text: str, err: bool = False) -> N
     click.echo(out, err=err and not as_json)
 
 
+def keep_what_is_not_ours(out: str) -> None:
+    """Refuse to replace a file that dpsort-geo did not write: it may be the private original."""
+    from ..geo.write import read_statement
+    from ..release import load
+
+    if out == "-" or not Path(out).is_file() or Path(out).suffix.lower() in _NO_STATEMENT:
+        return
+    for read in (load, read_statement):
+        try:
+            read(out)
+            return
+        except BadInput:
+            pass
+    raise BadInput(
+        f"{out} exists and was not written by dpsort-geo; give another name, or remove it first."
+    )
+
+
 def plain(text: str) -> str:
     """Text without control characters: names in a file must not steer the terminal.
 
@@ -126,7 +158,18 @@ def warnings_as_lines() -> Iterator[None]:
         yield
     for warning in caught:
         if issubclass(warning.category, UserWarning):
-            click.echo(f"Note: {warning.message}", err=True)
+            click.echo(f"Note: {in_shell(str(warning.message))}", err=True)
+
+
+def in_shell(sentence: str) -> str:
+    """A sentence of the library with the shell's words for arguments.
+
+    >>> in_shell("publish with neighbours='add-remove'.")
+    'publish with --neighbours add-remove.'
+    """
+    for python, shell in _IN_SHELL.items():
+        sentence = sentence.replace(python, shell)
+    return sentence
 
 
 class RowProgress:

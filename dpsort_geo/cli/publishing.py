@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any, Optional, Tuple
@@ -16,6 +17,7 @@ from .options import (
     epsilon_option,
     examples,
     json_option,
+    keep_what_is_not_ours,
     mechanism_options,
     say,
     warnings_as_lines,
@@ -88,9 +90,12 @@ def publish(
     from ..geo.publish import publish as make_release
     from ..publisher.ledger import default_path
 
+    if no_ledger and ledger:
+        raise BadInput("Give either --ledger or --no-ledger.")
+    book = _ledger_path(ledger)
     domain = domain_from(**area)
     _check_target(out)
-    source = _standard_input(person) if points == "-" else points
+    source = _standard_input() if points == "-" else points
     if points == "-" and dataset is None and not no_ledger:
         raise BadInput("Points from a pipe need --dataset NAME for the ledger, or --no-ledger.")
     progress = RowProgress()
@@ -99,7 +104,7 @@ def publish(
             release = make_release(
                 source, epsilon, domain, method=method, group_size=_group_size(group_size),
                 neighbours=neighbours, person=person, columns=columns or None, dataset=dataset,
-                ledger=None if no_ledger else ledger or default_path(), progress=progress,
+                ledger=None if no_ledger else book or default_path(), progress=progress,
             )  # fmt: skip
         finally:
             progress.close()
@@ -134,7 +139,7 @@ def show(dataset: Optional[str], path: Optional[str], as_json: bool) -> None:
     """Print every release of DATASET, or of all, with the running total."""
     from ..publisher.ledger import Ledger, composed, default_path, total_text
 
-    book = Ledger(Path(path) if path else default_path())
+    book = Ledger(_ledger_path(path) or default_path())
     entries, limits = book.entries(dataset), book.limits()
     names = sorted({entry.dataset for entry in entries} | ({dataset} if dataset else set(limits)))
     facts, lines = [], []
@@ -167,11 +172,12 @@ def show(dataset: Optional[str], path: Optional[str], as_json: bool) -> None:
 @_ledger_file
 def limit(dataset: str, epsilon: str, path: Optional[str]) -> None:
     """Refuse releases of DATASET beyond EPSILON in total; 'none' takes the limit away."""
-    from ..publisher.ledger import Ledger, default_path
+    from ..publisher.ledger import Ledger, default_path, total_text
 
-    book = Ledger(Path(path) if path else default_path())
+    book = Ledger(_ledger_path(path) or default_path())
     book.limit(dataset, None if epsilon == "none" else epsilon)
-    click.echo(f"{dataset}: " + ("no limit" if epsilon == "none" else f"limit {epsilon}"))
+    words = "no limit" if epsilon == "none" else f"limit {epsilon}"
+    click.echo(f"{dataset}: {words}, {total_text(book.spent(dataset))} spent")
 
 
 def _plain(value: Any) -> Any:
@@ -187,40 +193,42 @@ def _group_size(text: Optional[str]) -> Any:
         raise BadInput("--group-size is a whole number or 'paper'.") from None
 
 
+def _ledger_path(given: Optional[str]) -> Optional[Path]:
+    """A ledger that was named; in a folder that is not there it would be a slip of the pen."""
+    if given and not Path(given).absolute().parent.is_dir():
+        raise BadInput(f"There is no folder {Path(given).absolute().parent} for the ledger.")
+    return Path(given) if given else None
+
+
 def _check_target(out: str) -> None:
     """Refuse a target that cannot be written before epsilon is spent on it."""
-    import os
+    import tempfile
 
     if out == "-":
         return
     folder = Path(out).resolve().parent
     if not folder.is_dir():
         raise BadInput(f"There is no folder {folder} to write to.")
-    if not os.access(folder, os.W_OK):
-        raise BadInput(f"The folder {folder} cannot be written to.")
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        raise BadInput(f"The folder {folder} cannot be written to.") from None
+    keep_what_is_not_ours(out)
 
 
-def _standard_input(person: Optional[str]) -> Any:
+def _standard_input() -> Any:
     """Points on standard input, GeoJSON or CSV, kept in memory: private data makes no files."""
-    import io
-    import json
-
     raw = sys.stdin.buffer.read()
     if not raw.strip():
         raise BadInput("There is nothing on standard input; expected GeoJSON or CSV.")
-    if raw.lstrip()[:1] in (b"{", b"["):
-        try:
-            return json.loads(raw)
-        except ValueError:
-            raise BadInput("Standard input is not valid GeoJSON.") from None
-    from ..geo._optional import need
-
-    need("pyarrow", "CSV")
-    from pyarrow import ArrowInvalid, csv, string
-
-    # a person's name is what is written: its type must not depend on what others are called
-    kept = csv.ConvertOptions(column_types={} if person is None else {person: string()})
+    if raw.lstrip()[:1] not in (b"{", b"["):
+        return raw
     try:
-        return csv.read_csv(io.BytesIO(raw), convert_options=kept)
-    except ArrowInvalid:
-        raise BadInput("Standard input is neither GeoJSON nor CSV.") from None
+        return json.loads(raw)
+    except ValueError:
+        pass
+    try:  # a feature a line
+        features = [json.loads(line) for line in raw.splitlines() if line.strip()]
+    except ValueError:
+        raise BadInput("Standard input is not valid GeoJSON.") from None
+    return {"type": "FeatureCollection", "features": features}

@@ -10,16 +10,24 @@ from typing import Any, Dict, Optional, Tuple
 import click
 
 from ..errors import BadInput
-from .options import examples, json_option, read_frame, read_release, release_argument, say
+from .options import (
+    examples,
+    json_option,
+    keep_what_is_not_ours,
+    read_frame,
+    read_release,
+    release_argument,
+    say,
+)
 
 _out = click.argument("out", type=click.Path(allow_dash=True, dir_okay=False))
 
 
 @click.command(
     epilog=examples(
-        "dpsort-geo points calls.release.json calls.geojson",
-        "dpsort-geo points calls.release.json calls.parquet",
-        "dpsort-geo points calls.release.json calls.gpkg --repeated",
+        "dpsort-geo points calls.release.json calls.public.geojson",
+        "dpsort-geo points calls.release.json calls.public.parquet",
+        "dpsort-geo points calls.release.json calls.public.gpkg --repeated",
         "dpsort-geo points calls.release.json - | head -c 300",
     )
 )
@@ -39,7 +47,9 @@ def points(release: str, out: str, repeated: bool) -> None:
         ".geojson": read.to_geojson, ".json": read.to_geojson, ".parquet": read.to_geoparquet,
         ".geoparquet": read.to_geoparquet, ".gpkg": read.to_gpkg,
     }  # fmt: skip
-    _by_ending(writers, out)(out, diffuse=not repeated)
+    write = _by_ending(writers, out)
+    keep_what_is_not_ours(out)
+    write(out, diffuse=not repeated)
 
 
 @click.command(
@@ -57,8 +67,13 @@ def density(release: str, out: str, cell: Optional[float]) -> None:
 
     read = read_release(release)
     frame = read.density(cell)
+    keep_what_is_not_ours(out)
     if Path(out).suffix.lower() in (".tif", ".tiff"):
         return frame.to_raster(out)
+    if Path(out).suffix.lower() == ".csv":  # a table without places would be of no use
+        west, south, east, north = frame.bounds.to_numpy().T
+        frame.insert(0, "x", (west + east) / 2)
+        frame.insert(1, "y", (south + north) / 2)
     return write_frame(out, frame, read.statement())
 
 
@@ -85,6 +100,7 @@ def count(release: str, zones: str, out: str, as_json: bool) -> None:
         table = counted.drop(columns=counted.geometry.name)
         rows = json.loads(table.to_json(orient="records"))
         return say(as_json, {"zones": rows}, table.to_csv(index=False).rstrip())
+    keep_what_is_not_ours(out)
     return write_frame(out, counted, read.statement())
 
 
@@ -133,7 +149,7 @@ def map_page(release: str, out: str, title: Optional[str], tiles: bool) -> None:
 @click.command(
     epilog=examples(
         "dpsort-geo inspect calls.release.json",
-        "dpsort-geo inspect calls.parquet --json",
+        "dpsort-geo inspect calls.public.parquet --json",
     )
 )
 @click.argument("file", type=click.Path(allow_dash=True))

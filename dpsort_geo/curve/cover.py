@@ -108,11 +108,7 @@ def _edges(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array, Arr
     head: List[Array] = []
     for number, rings in enumerate(zones):
         for ring in rings:
-            ring = np.asarray(ring, np.float64)
-            if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3:
-                raise BadInput("A ring of a polygon needs at least three (x, y) corners.")
-            if not np.isfinite(ring).all():
-                raise BadInput("The corners of a polygon must be finite numbers.")
+            ring = checked_ring(ring)
             tail.append(ring)
             head.append(np.roll(ring, -1, axis=0))
             owner.append(np.full(len(ring), number, np.int64))
@@ -124,6 +120,16 @@ def _edges(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array, Arr
     upward = (a[:, 1] < b[:, 1])[:, None]
     low, high = np.where(upward, a, b), np.where(upward, b, a)
     return np.concatenate(owner), low[:, 0], low[:, 1], high[:, 0], high[:, 1]
+
+
+def checked_ring(ring: Array) -> Array:
+    """A ring as an array of at least three finite corners."""
+    ring = np.asarray(ring, np.float64)
+    if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3:
+        raise BadInput("A ring of a polygon needs at least three (x, y) corners.")
+    if not np.isfinite(ring).all():
+        raise BadInput("The corners of a polygon must be finite numbers.")
+    return ring
 
 
 def _at_depth(

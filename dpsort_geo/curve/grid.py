@@ -20,7 +20,7 @@ Array = np.ndarray
 
 MAX_ORDER = 31
 #: squared distances between cells of a masked grid must fit into int64
-MAX_MASKED_ORDER = 24
+MAX_MASKED_ORDER = 20
 #: points farther outside than this many cells are treated as if at this distance
 _FAR = 1 << 29
 #: points worked on at a time: the arrays between stay in the cache, and below the size (128 KB)

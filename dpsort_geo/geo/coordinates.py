@@ -197,6 +197,21 @@ def pair(names: Any) -> tuple[str, str]:
     )
 
 
+def geojson_crs(document: Any) -> CRS:
+    """CRS of parsed GeoJSON: longitude and latitude (RFC 7946), or what an old file names.
+
+    >>> geojson_crs({"type": "Point", "coordinates": [1, 2]}).name
+    'WGS 84 (CRS84)'
+    """
+    named = document.get("crs")
+    if named is None:
+        return CRS("OGC:CRS84")
+    try:
+        return read_crs(named["properties"]["name"])
+    except (KeyError, TypeError):
+        raise BadInput("The GeoJSON names a CRS that is not known; write it in degrees.") from None
+
+
 def pair_crs(x: str, y: str) -> CRS | None:
     """WGS 84 for columns that are named as degrees; unknown for any others.
 

@@ -6,11 +6,15 @@ import json
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pyproj
 
 from ..errors import BadInput
 
 Bounds = tuple[float, float, float, float]
+
+#: of an area: what a map in metres may be off without being told apart from the ground
+_MUCH = 0.01
 
 
 def read_crs(crs: Any) -> pyproj.CRS:
@@ -60,6 +64,23 @@ def crs_text(crs: pyproj.CRS) -> str:
 @lru_cache(maxsize=64)
 def metres_per_unit(crs: pyproj.CRS) -> float:
     return float(crs.axis_info[0].unit_conversion_factor) if crs.axis_info else 1.0
+
+
+def stretch(crs: pyproj.CRS, lon: float, lat: float) -> float:
+    """How much longer than on the ground things are on the map there; 1 where that is about so.
+
+    Web Mercator, at the latitude of New York, makes them a third longer.
+
+    >>> round(stretch(pyproj.CRS(3857), -74.0, 40.7), 2), stretch(pyproj.CRS(32618), -74.0, 40.7)
+    (1.32, 1.0)
+    """
+    if not (crs.is_projected and np.isfinite([lon, lat]).all()):
+        return 1.0
+    try:
+        area = pyproj.Proj(crs).get_factors(lon, lat, errcheck=True).areal_scale
+    except pyproj.exceptions.ProjError:
+        return 1.0
+    return float(np.sqrt(area)) if abs(area - 1) > _MUCH and np.isfinite(area) else 1.0
 
 
 def equal_area(crs: pyproj.CRS, box: Bounds) -> pyproj.CRS:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 import pyproj
 import shapely
 
-from ..curve import hilbert
 from ..curve.cover import cover
 from ..curve.grid import Grid, default_order
 from ..errors import BadInput
+from ..reader.density import pixel_area
 from .area import (
     EDGE_PIECES,
     box_ring,
@@ -24,8 +25,8 @@ from .area import (
     unwrapped,
     wrapped,
 )
-from .crs import Bounds, crs_name, equal_area, metres_per_unit, read_crs
-from .projection import transformer
+from .crs import Bounds, crs_name, equal_area, metres_per_unit, read_crs, stretch
+from .projection import Cylindrical, transformer
 
 Array = np.ndarray
 #: a picture of the mask never needs more than 2^10 cells a side
@@ -110,7 +111,7 @@ class Domain:
         if not (lon.size and np.isfinite(lon).all() and np.isfinite(lat).all()):
             raise nowhere
         if crs.is_geographic:
-            lon = unwrapped(lon, float(bare.unproject(*bare._middle())[0][0]))
+            lon = unwrapped(lon, float(bare.unproject(*bare.middle())[0][0]))
         box = (float(lon.min()), float(lat.min()), float(lon.max()), float(lat.max()))
         return cls(grid, crs, working, wrapped(box, crs))
 
@@ -129,10 +130,15 @@ class Domain:
         """Area of the allowed cells in square metres."""
         return self.grid.n_cells * self.cell_size**2
 
-    @property
+    @cached_property
     def metres(self) -> float:
-        """Metres in one unit of the working CRS."""
-        return metres_per_unit(self.working_crs)
+        """Metres on the ground in one unit of the working CRS, at the middle of the domain."""
+        unit = metres_per_unit(self.working_crs)
+        try:
+            lon, lat = self.unproject(*self.middle(), "EPSG:4326")
+        except BadInput:  # a local map that says nothing of where it lies
+            return unit
+        return unit / stretch(self.working_crs, float(lon[0]), float(lat[0]))
 
     def project(self, x: Array, y: Array, crs: Any = None) -> tuple[Array, Array]:
         """Coordinates in ``crs`` (the domain's own, when None) to the working CRS.
@@ -148,39 +154,24 @@ class Domain:
         return transformer(source, self.working_crs).forward(x, y)
 
     def unproject(self, x: Array, y: Array, crs: Any = None) -> tuple[Array, Array]:
-        """Coordinates in the working CRS to ``crs`` (the domain's own, when None)."""
+        """Coordinates in the working CRS to ``crs`` (the domain's own, when None).
+
+        On a map of the whole globe the outermost cells reach beyond its edge: there the edge is
+        meant.
+        """
         target = self.crs if crs is None else read_crs(crs)
         x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         if target == self.working_crs:
             return x, y
+        edge = _edge_of_the_map(self.working_crs)
+        if edge is not None:
+            west, south, east, north = edge
+            x, y = np.clip(x, west, east), np.clip(y, south, north)
         return transformer(target, self.working_crs).inverse(x, y)
-
-    def rings(self, geometry: Any, crs: Any) -> list[Array]:
-        """Rings of a polygon in ``crs``, bent as the projection bends them, in the working CRS."""
-        source = read_crs(crs)
-        if source == self.working_crs:
-            return rings_of(geometry)
-        left, bottom, right, top = geometry.bounds
-        step = max(right - left, top - bottom) / EDGE_PIECES
-        if not step > 0:
-            return []
-        cut = shapely.segmentize(geometry, step)
-        rings = []
-        for ring in rings_of(cut):
-            x, y = self.project(ring[:, 0], ring[:, 1], source)
-            rings.append(np.column_stack([x, y]))
-        return rings
 
     def mask(self, level: int) -> Array:
         """Share of allowed cells in each of 2^level x 2^level squares; row 0 is the south."""
-        level = min(level, self.grid.order)
-        node = np.arange(4**level, dtype=np.int64)
-        span = np.int64(4 ** (self.grid.order - level))
-        share = self.grid.allowed_before((node + 1) * span) - self.grid.allowed_before(node * span)
-        picture = np.zeros((2**level, 2**level))
-        i, j = hilbert.decode(node, level)
-        picture[j, i] = share / span
-        return picture
+        return pixel_area(self.grid, min(level, self.grid.order))
 
     def outline(self, level: int = _PICTURE_LEVEL) -> Any:
         """The allowed area as a shapely geometry in the working CRS, its staircases smoothed."""
@@ -202,7 +193,8 @@ class Domain:
         )
         return shapely.simplify(shapely.union_all(boxes), 1.1 * size)
 
-    def _middle(self) -> tuple[Array, Array]:
+    def middle(self) -> tuple[Array, Array]:
+        """The centre of the grid, in the working CRS."""
         half = self.grid.side / 2
         return np.array([self.grid.x0 + half]), np.array([self.grid.y0 + half])
 
@@ -242,6 +234,8 @@ def _masked_grid(rings: list[Array], working: pyproj.CRS, order: int | None) -> 
     side = float((high - low).max())
     if order is None:
         order = default_order(side * metres_per_unit(working))
+    elif isinstance(order, bool) or not isinstance(order, (int, np.integer)):
+        raise BadInput("The order of a grid must be a whole number.")
     grid = Grid(float(low[0]), float(low[1]), side / 2.0**order, order)
     if len(rings) == 1 and len(rings[0]) == 5 and float((high - low).min()) == side:
         box = shapely.box(*low, *high)
@@ -253,6 +247,15 @@ def _masked_grid(rings: list[Array], working: pyproj.CRS, order: int | None) -> 
     if len(runs) == 1 and runs[0, 0] == 0 and runs[0, 1] == 4**grid.order:
         return grid
     return Grid(grid.x0, grid.y0, grid.cell, grid.order, runs)
+
+
+@lru_cache(maxsize=64)
+def _edge_of_the_map(working: pyproj.CRS) -> Bounds | None:
+    """How far a map of the globe on a cylinder goes."""
+    if working.geodetic_crs is None:
+        return None
+    way = transformer(working.geodetic_crs, working)
+    return way.edges if isinstance(way, Cylindrical) else None
 
 
 def _length(metres: float) -> str:

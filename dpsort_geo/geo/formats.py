@@ -10,7 +10,7 @@ import csv
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional, Union
 
 import numpy as np
@@ -53,6 +53,8 @@ class Piece:
     row_groups: Optional[tuple[int, ...]] = None
     layer: Optional[str] = None
     delimiter: str = ","
+    #: the file itself, where it is not on a disk
+    text: Optional[bytes] = field(default=None, repr=False)
 
     def __iter__(self) -> Iterator[Batch]:
         return guarded(_READERS[self.format](self), file_name(self.path))
@@ -155,10 +157,21 @@ def _read_parquet(piece: Piece) -> Iterator[Batch]:
                 yield points_of(batch, piece.layout)
 
 
-def _inspect_csv(path: str, columns: Columns, person: Optional[str]) -> Piece:
+def csv_text(text: bytes, columns: Columns, person: Optional[str]) -> Piece:
+    """A CSV file that came through a pipe."""
+    need("pyarrow", "CSV")
+    name = "The text"
+    piece: Piece = _quietly(name, _inspect_csv, name, columns, person, text)
+    return piece
+
+
+def _inspect_csv(
+    path: str, columns: Columns, person: Optional[str], text: Optional[bytes] = None
+) -> Piece:
     import pyarrow as pa
 
-    with pa.input_stream(path, compression="detect") as raw:
+    file = pa.input_stream(path, compression="detect") if text is None else pa.BufferReader(text)
+    with file as raw:
         head = raw.read(1 << 16).decode("utf-8-sig", errors="replace")
     first = head.splitlines()[0] if head.strip() else ""
     delimiter = max(",;\t|", key=first.count)
@@ -169,7 +182,7 @@ def _inspect_csv(path: str, columns: Columns, person: Optional[str]) -> Piece:
         if person not in names:
             raise BadInput(f"There is no person column {person!r} in {file_name(path)}.")
     schema = pa.schema(list(types.items()))
-    return Piece(path, "CSV", layout(schema, columns, person), delimiter=delimiter)
+    return Piece(path, "CSV", layout(schema, columns, person), delimiter=delimiter, text=text)
 
 
 def _read_csv(piece: Piece) -> Iterator[Batch]:
@@ -181,7 +194,7 @@ def _read_csv(piece: Piece) -> Iterator[Batch]:
     if piece.layout.person is not None:
         types[piece.layout.person] = pa.string()
     with arrow_csv.open_csv(
-        piece.path,
+        piece.path if piece.text is None else pa.BufferReader(piece.text),
         read_options=arrow_csv.ReadOptions(block_size=_BLOCK, use_threads=False),
         parse_options=arrow_csv.ParseOptions(delimiter=piece.delimiter, newlines_in_values=True),
         convert_options=arrow_csv.ConvertOptions(

@@ -29,7 +29,9 @@ def write_frame(path: PathLike, frame: gpd.GeoDataFrame, statement: dict[str, An
     writers: dict[str, Callable[..., None]] = {
         ".gpkg": _gpkg,
         ".geojson": _geojson,
+        ".json": _geojson,
         ".parquet": _parquet,
+        ".geoparquet": _parquet,
         ".csv": _csv,
     }
     ending = Path(path).suffix.lower()

@@ -181,7 +181,7 @@ def tile_layer(tiles: Any) -> Layer:
 def lonlat_rings(domain: Domain) -> Tuple[List[List[List[float]]], LonLatBounds]:
     """The domain's outline as rings of [lat, lon], unbroken at the antimeridian, and its bounds."""
     try:
-        middle = float(domain.unproject(*domain._middle(), LONLAT)[0][0])
+        middle = float(domain.unproject(*domain.middle(), LONLAT)[0][0])
     except BadInput:
         raise BadInput("This domain's CRS has no longitudes, so there is no map of it.") from None
     outline = shapely.segmentize(domain.outline(), domain.grid.side / 64)

@@ -14,6 +14,7 @@ from ..publisher.persons import names_of
 from . import coordinates
 from .domain import Domain
 from .files import PointStream, arrow_batches, batches, geo_interface_batches
+from .formats import csv_text
 
 Array = np.ndarray
 
@@ -29,9 +30,12 @@ def point_stream(
         # two columns of numbers carry no CRS of their own: like an array, they are in the domain's
         bare = columns is not None or str(points).lower().endswith((".csv", ".tsv", ".csv.gz"))
         return _with_crs(stream, domain, bare)
+    if isinstance(points, bytes):
+        piece = csv_text(points, columns, column)
+        return _with_crs(PointStream(piece.layout.crs, None, [piece]), domain, bare=True)
     if is_dask(points):
         raise BadInput("With person= the points must fit into memory: call compute() first.")
-    if hasattr(points, "geom_type") or hasattr(points, "geometry") and hasattr(points, "crs"):
+    if hasattr(points, "geometry") and hasattr(points, "crs"):
         return _frame_stream(points, person)
     if isinstance(points, (np.ndarray, list, tuple)):
         return _array_stream(points, domain, person)
@@ -41,9 +45,12 @@ def point_stream(
     if hasattr(points, "__geo_interface__") or isinstance(points, dict):
         _only_columns(person)
         stream = geo_interface_batches(points, column)
-        # objects such as shapely's name no CRS; they are in that of the domain, like bare arrays
         crs = getattr(points, "crs", None)
-        return replace(stream, crs=domain.crs if crs is None else crs)
+        if crs is None and not isinstance(points, dict):
+            # objects such as shapely's name no CRS: they are in that of the domain, like arrays
+            crs = domain.crs
+        # GeoJSON is in degrees unless it says otherwise
+        return replace(stream, crs=coordinates.geojson_crs(points) if crs is None else crs)
     raise BadInput(
         "Points must be a GeoDataFrame, a GeoSeries, an (n, 2) array, a path, or something with "
         "__geo_interface__ or __arrow_c_stream__."

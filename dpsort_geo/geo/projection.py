@@ -118,6 +118,13 @@ class Cylindrical:
         s = np.sin(np.radians(self.lat_ts))
         return float(np.cos(np.radians(self.lat_ts)) / np.sqrt(1 - self.ellipsoid.e2 * s * s))
 
+    @cached_property
+    def edges(self) -> tuple[float, float, float, float]:
+        """West, south, east and north edge of the map of the whole globe."""
+        half = np.pi * self.ellipsoid.a * self._scale * (1 - 1e-12)
+        pole = self.ellipsoid.radius**2 / (self.ellipsoid.a * self._scale)
+        return self.east - half, self.north - pole, self.east + half, self.north + pole
+
     def forward(self, lon: Array, lat: Array) -> Pair:
         """Degrees to metres."""
         return _in_chunks(self._forward, lon, lat)

@@ -30,6 +30,7 @@ from .layers import (
     points_layer,
     tile_layer,
 )
+from .zones import zone_rings
 
 Array = np.ndarray
 PathLike = Union[str, "os.PathLike[str]"]
@@ -37,7 +38,7 @@ PathLike = Union[str, "os.PathLike[str]"]
 LONLAT = "EPSG:4326"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, repr=False)
 class GeoRelease:
     """A release and the domain it is on. All that is read from it is public."""
 
@@ -49,6 +50,9 @@ class GeoRelease:
         if name.startswith("_") or name == "release":
             raise AttributeError(name)
         return getattr(self.release, name)
+
+    def __dir__(self) -> List[str]:
+        return sorted({*super().__dir__(), *dir(self.release)})
 
     @cached_property
     def decoded(self) -> Decoded:
@@ -84,15 +88,25 @@ class GeoRelease:
         """Estimated points in square cells of ``cell`` metres, and per square kilometre."""
         return density_frame(self.decoded, self.domain, cell, self.release.statement())
 
-    def count_within(self, zones: Any) -> gpd.GeoDataFrame:
-        """Zones with the estimated number of points in each, and a 90 % interval.
+    def count_within(
+        self, zones: Any, level: float = 0.9, method: str = "formula"
+    ) -> gpd.GeoDataFrame:
+        """Zones with the estimated number of points in each, and its interval.
 
-        ``zones`` is a GeoDataFrame or GeoSeries of polygons in any CRS; the result is a copy of
-        it with the columns estimate, low and high.
+        Parameters
+        ----------
+        zones
+            A GeoDataFrame or GeoSeries of polygons in any CRS; the result is a copy of it with the
+            columns estimate, low and high.
+        level
+            How often such intervals hold the truth.
+        method
+            "bootstrap" finds the limits of an adaptive release by trying out plausible data, which
+            takes longer.
         """
         frame, shapes = _zones(zones)
-        rings = [self.domain.rings(shape, frame.crs) for shape in shapes]
-        estimate, low, high = query.count_within(self.decoded, rings)
+        rings = zone_rings(self.domain, shapes, frame.crs)
+        estimate, low, high = query.count_within(self.decoded, rings, level, method)
         return frame.assign(estimate=estimate, low=low, high=high)
 
     def quantiles(self, shares: Sequence[float]) -> gpd.GeoDataFrame:
@@ -228,7 +242,10 @@ def _zones(zones: Any) -> Tuple[gpd.GeoDataFrame, List[Any]]:
         raise BadInput("Zones must be a GeoDataFrame or a GeoSeries of polygons.")
     if frame.crs is None:
         raise BadInput("The zones have no CRS: say which one it is with set_crs().")
-    shapes = np.asarray(frame.geometry.array, object)
+    try:
+        shapes = np.asarray(frame.geometry.array, object)
+    except AttributeError:
+        raise BadInput("The zones have no geometry column: name it with set_geometry().") from None
     if not np.isin(shapely.get_type_id(shapes), (3, 6)).all():
         raise BadInput("Zones must be polygons; null geometries, lines and points have no inside.")
     return frame, [shapely.force_2d(shape) for shape in shapes]

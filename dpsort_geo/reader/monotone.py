@@ -35,6 +35,11 @@ class Monotone:
         """F: the mass strictly before each place."""
         return _interpolated(self.place, self.mass, place)
 
+    def upto(self, place: Array) -> Array:
+        """F, with all that sits at the two ends of the curve between them."""
+        upto = np.where(place >= self.place[-1], self.total, self.before(place))
+        return np.where(place <= 0, 0.0, upto)
+
     def at(self, mass: Array) -> Array:
         """The inverse of F: the first place with this much mass up to it."""
         return _interpolated(self.mass, self.place, mass)

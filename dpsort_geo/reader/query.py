@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Sequence, Tuple
+from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
-from ..curve.cover import Rings, blocks_of
+from ..curve.cover import Rings, blocks_of, checked_ring
 from ..curve.grid import Grid
 from ..errors import BadInput
 from .decode import Decoded
@@ -20,9 +20,16 @@ Blocks = Tuple[Array, Array, Array]
 
 METHODS = ("formula", "bootstrap")
 
-#: outlines are followed in eighths of a cell, or as finely as this many rows in all allow
+#: outlines are followed in eighths of a cell at most
 _FINER = 3
-_MOST_ROWS = 300_000
+_FINEST = 28
+#: a zone's outline has at least so many rows, and so many more if it holds everything: what its
+#: cells leave open shall be a small part of the noise
+_ROWS = 128
+_MORE_ROWS = 1 << 17
+#: a table of zones has at least so many rows, all of one height; so many are worked on together
+_ALL_ROWS = 1 << 18
+_MOST_ROWS = 1 << 19
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +72,7 @@ def count_within(
     if not len(zones):
         empty = np.zeros(0)
         return empty, empty, empty
-    blocks = zone_blocks(decoded.grid, zones)
+    blocks = zone_blocks(decoded, zones)
     known: Any = blocks
     if decoded.leaves is None:
         estimate = mass_on_curve(decoded, blocks, len(zones))
@@ -92,25 +99,67 @@ def quantiles(decoded: Decoded, shares: Sequence[float]) -> Tuple[Array, Array]:
     share = np.asarray(shares, np.float64)
     if share.ndim != 1 or not np.all((share >= 0) & (share <= 1)):
         raise BadInput("Quantiles are given as numbers between 0 and 1, such as 0.5.")
+    if not decoded.n:
+        raise BadInput("The release stands for no points at all, so it has no quantiles.")
     place = decoded.cumulative.at(share * decoded.cumulative.total)
-    cell = np.clip(np.floor(place), 0, decoded.grid.n_cells - 1).astype(np.int64)
-    return decoded.grid.centres(cell)
+    return decoded.grid.centres(np.clip(place.astype(np.int64), 0, decoded.grid.n_cells - 1))
 
 
-def zone_blocks(grid: Grid, zones: Sequence[Rings]) -> Blocks:
-    """Quadtree blocks of the zones (zone, level, index), finer than the grid if that is cheap."""
-    height = sum(
-        float(np.abs(np.diff(np.asarray(ring)[:, 1], append=np.asarray(ring)[:1, 1])).sum())
-        for rings in zones
-        for ring in rings
-    )
-    if not any(len(rings) for rings in zones):
-        nothing = np.zeros(0, np.int64)
-        return nothing, nothing, nothing
-    order = min(grid.order + _FINER, 28)
-    while order > 1 and height / (grid.side / 2.0**order) > _MOST_ROWS:
-        order -= 1
-    return blocks_of(zones, Grid(grid.x0, grid.y0, grid.side / 2.0**order, order))
+def zone_blocks(decoded: Decoded, zones: Sequence[Rings]) -> Blocks:
+    """Quadtree blocks of the zones (zone, level, index).
+
+    As finely as is cheap for all of them together, so that zones which share a border add up; but
+    each at least so finely that its neighbours in the table do not matter for its answer.
+    """
+    grid = decoded.grid
+    height = np.array([_height(rings, grid) for rings in zones]) / grid.side
+    together = _ALL_ROWS * height / max(float(height.sum()), 1e-300)
+    order = _orders(grid, height, np.maximum(together, _ROWS))
+    blocks = _blocks(grid, zones, height, order)
+    share = mass_on_curve(decoded, blocks, len(zones)) / max(decoded.n, 1)
+    finer = _orders(grid, height, _ROWS + _MORE_ROWS * share)
+    again = finer > order
+    kept = ~again[blocks[0]]
+    more = _blocks(grid, zones, np.where(again, height, 0.0), finer)
+    zone, level, index = (np.concatenate([a[kept], b]) for a, b in zip(blocks, more))
+    return zone, level, index
+
+
+def _orders(grid: Grid, height: Array, rows: Array) -> Array:
+    """The finest order at which an outline crosses not more than so many rows."""
+    order = np.full(height.size, min(grid.order + _FINER, _FINEST))
+    while np.any(coarser := (order > 1) & (np.ldexp(height, order) > rows)):
+        order[coarser] -= 1
+    return order
+
+
+def _blocks(grid: Grid, zones: Sequence[Rings], height: Array, order: Array) -> Blocks:
+    """Blocks of all zones with a height, each at its own order."""
+    nothing = np.zeros(0, np.int64)
+    found = [(nothing, nothing, nothing)]
+    for depth in np.unique(order).tolist():
+        finer = Grid(grid.x0, grid.y0, grid.side / 2.0**depth, depth)
+        chosen = np.flatnonzero((order == depth) & (height > 0))
+        for some in _together(chosen, np.ldexp(height[chosen], depth), depth):
+            zone, level, index = blocks_of([zones[number] for number in some], finer)
+            found.append((some[zone], level, index))
+    zone, level, index = (np.concatenate(parts) for parts in zip(*found))
+    return zone, level, index
+
+
+def _height(rings: Rings, grid: Grid) -> float:
+    """How far the outline goes up and down inside the grid."""
+    total = 0.0
+    for ring in rings:
+        y = np.clip(checked_ring(ring)[:, 1], grid.y0, grid.y0 + grid.side)
+        total += float(np.abs(np.diff(y, append=y[:1])).sum())
+    return total
+
+
+def _together(zones: Array, rows: Array, order: int) -> List[Array]:
+    """Parts of a table with not too many rows, and so few zones that their keys fit 64 bits."""
+    batch = np.cumsum(rows) // _MOST_ROWS + (np.arange(zones.size) >> max(0, 61 - 2 * order))
+    return np.split(zones, np.flatnonzero(np.diff(batch)) + 1) if zones.size else []
 
 
 def mass_on_curve(decoded: Decoded, blocks: Blocks, zones: int) -> Array:
@@ -118,7 +167,7 @@ def mass_on_curve(decoded: Decoded, blocks: Blocks, zones: int) -> Array:
     zone, level, index = blocks
     start = place_of(decoded.grid, level, index)
     stop = place_of(decoded.grid, level, index + 1)
-    part = decoded.cumulative.before(stop) - decoded.cumulative.before(start)
+    part = decoded.cumulative.upto(stop) - decoded.cumulative.upto(start)
     return np.bincount(zone, part, zones)
 
 

@@ -49,8 +49,8 @@ def spread_on_curve(decoded: Decoded, blocks: Blocks, zones: int, estimate: Arra
     """What is unknown about zones of a sort or a hybrid release."""
     kind = _sorted if decoded.release.kind == "sort" else _counted
     noise, cut, outside, bias = kind(decoded, blocks, zones)
-    if decoded.n:
-        noise = noise + (estimate / decoded.n) ** 2 * total_variance(decoded)
+    share = estimate / decoded.n if decoded.n else _area(decoded, blocks, zones)
+    noise = noise + share**2 * total_variance(decoded)
     return Spread(noise, cut, outside, estimate - bias)
 
 
@@ -59,7 +59,7 @@ def _counted(decoded: Decoded, blocks: Blocks, zones: int) -> Parts:
     release = decoded.release
     edges, rate, family = _counted_strata(release)
     variance = laplace_variance(rate * float(release.exact_epsilon) / UNITS)
-    mass, width = np.diff(_upto(decoded.cumulative, edges)), np.diff(edges)
+    mass, width = np.diff(decoded.cumulative.upto(edges)), np.diff(edges)
     counts = release.measurements["counts"] / release.settings["points_per_person"]
     whole, room = (np.bincount(family, x)[family] for x in (mass, width))
     rho = unevenness(counts, variance, whole, width / room)
@@ -96,13 +96,15 @@ def _sorted(decoded: Decoded, blocks: Blocks, zones: int) -> Parts:
     edges = np.union1d(f.place, np.linspace(0.0, decoded.grid.n_cells, STRETCHES + 1))
     zone, stratum, share, _ = _overlaps(decoded, blocks, edges)
     bias, square = np.zeros(zones), np.zeros(zones)
-    here = np.diff(_upto(f, edges))
+    here = np.diff(f.upto(edges))
     again = _decoded_again(decoded.release)
     for other in again:
-        change = np.diff(_upto(other, edges)) - here
+        change = np.diff(other.upto(edges)) - here
         moved = np.bincount(zone, share * change[stratum], zones)
         bias += moved / len(again)
         square += moved**2 / len(again)
+    if not gap.size:  # all groups sit in one place
+        return np.zeros(zones), square, np.sqrt(square), bias
     # from the strata back to the gaps between neighbouring groups
     place, mass = f.place[gap], f.mass[gap + 1] - f.mass[gap]
     owner = np.searchsorted(place, edges[stratum], side="right") - 1
@@ -131,6 +133,13 @@ def _decoded_again(release: Release) -> List[Monotone]:
     return found
 
 
+def _area(decoded: Decoded, blocks: Blocks, zones: int) -> Array:
+    """Share of the allowed cells in each zone."""
+    zone, level, index = blocks
+    cells = place_of(decoded.grid, level, index + 1) - place_of(decoded.grid, level, index)
+    return np.bincount(zone, cells, zones) / decoded.grid.n_cells
+
+
 def _overlaps(decoded: Decoded, blocks: Blocks, edges: Array) -> Tuple[Array, Array, Array, Array]:
     """Zone, stratum, the share of the stratum's cells in the zone, and the mass in both."""
     zone, level, index = blocks
@@ -143,7 +152,7 @@ def _overlaps(decoded: Decoded, blocks: Blocks, edges: Array) -> Tuple[Array, Ar
     stratum = np.arange(block.size) - np.repeat(np.cumsum(many) - many, many) + first[block]
     start = np.maximum(start[block], edges[stratum])
     stop = np.maximum(np.minimum(stop[block], edges[stratum + 1]), start)
-    mass = _upto(decoded.cumulative, stop) - _upto(decoded.cumulative, start)
+    mass = decoded.cumulative.upto(stop) - decoded.cumulative.upto(start)
     strata = edges.size - 1
     pair, place = np.unique(zone[block] * strata + stratum, return_inverse=True)
     place = place.reshape(-1)
@@ -151,10 +160,3 @@ def _overlaps(decoded: Decoded, blocks: Blocks, edges: Array) -> Tuple[Array, Ar
     width = edges[stratum + 1] - edges[stratum]
     share = np.minimum(np.bincount(place, stop - start, pair.size) / width, 1.0)
     return pair // strata, stratum, share, np.bincount(place, mass, pair.size)
-
-
-def _upto(f: Monotone, place: Array) -> Array:
-    """F at places, with everything at the end of the curve and nothing at its beginning."""
-    upto = f.before(place)
-    upto = np.where(place >= f.place[-1], f.total, upto)
-    return np.where(place <= 0, 0.0, upto)

@@ -58,7 +58,8 @@ def noise_variance(release: Release, rate: Array) -> Array:
     """Variance of the noise of each answer, in points (or persons)."""
     units = PERSON_UNITS if release.unit == "person" else 1
     decay = np.exp(-rate * (float(release.exact_epsilon) / UNITS / units))
-    return 2 * decay / (1 - decay) ** 2 / units**2
+    # noise that is never seen still has a variance here: weights are its inverse
+    return np.maximum(2 * decay / (1 - decay) ** 2, 1e-12) / units**2
 
 
 def _own_answers(release: Release) -> "tuple[Array, Array, Array, Array]":

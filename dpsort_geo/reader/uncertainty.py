@@ -130,7 +130,7 @@ def total_variance(decoded: Decoded) -> float:
 def laplace_variance(rate: Any) -> Any:
     """Variance of discrete Laplace noise of scale 1 / rate."""
     decay = np.exp(-rate)
-    return 2 * decay / (1 - decay) ** 2
+    return np.maximum(2 * decay / (1 - decay) ** 2, 1e-12)
 
 
 def tree_unevenness(decoded: Decoded) -> float:

@@ -16,6 +16,7 @@ from qgis.core import (
     QgsGeometry,
     QgsRectangle,
     QgsUnitTypes,
+    QgsWkbTypes,
 )
 
 from ._vendor.dpsort_geo.curve.cover import cover
@@ -89,16 +90,15 @@ def area_of_box(box, crs, context):
         raise BadInput(tr("The public area is not in degrees, but its CRS is: check the CRS."))
     working = equal_area(crs, west, south, east, north)
     corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
-    ring = _cut(np.array(corners), (east - west) / EDGE_PIECES, (north - south) / EDGE_PIECES)
+    ring = cut(np.array(corners), (east - west) / EDGE_PIECES, (north - south) / EDGE_PIECES)
     middle = (west + east) / 2
     ring[:, 0] = middle + np.clip(ring[:, 0] - middle, -180 + 1e-9, 180 - 1e-9)
-    return PublicArea([_projected(ring, crs, working, context)], crs, working)
+    return PublicArea([projected(ring, crs, working, context)], crs, working)
 
 
 def area_of_polygons(features, crs, context):
     """The area of a polygon layer's features, all of them together."""
-    shapes = [feature.geometry() for feature in features]
-    shapes = [shape if shape.isGeosValid() else shape.makeValid() for shape in shapes]
+    shapes = [polygonal(feature.geometry()) for feature in features]
     whole = QgsGeometry.unaryUnion([shape for shape in shapes if not shape.isEmpty()])
     if whole.isEmpty() or not whole.area() > 0:
         raise BadInput(tr("The layer of the public area has no polygon with an area in it."))
@@ -113,11 +113,11 @@ def area_of_polygons(features, crs, context):
     step = max(east - west, north - south) / EDGE_PIECES
     middle, rings = (west + east) / 2, []
     for ring in rings_of(whole):
-        ring = _cut(ring, step, step)
+        ring = cut(ring, step, step)
         off = ring[:, 0] - middle
         off = np.where(np.abs(off) > 180, (off + 180) % 360 - 180, off)
         ring[:, 0] = middle + np.clip(off, -180 + 1e-9, 180 - 1e-9)
-        rings.append(_projected(ring, crs, working, context))
+        rings.append(projected(ring, crs, working, context))
     return PublicArea(rings, crs, working)
 
 
@@ -156,6 +156,21 @@ def equal_area(crs, west, south, east, north):
     return crs_of(crs.toProj().replace("+proj=longlat", shape) + " +units=m")
 
 
+def polygonal(geometry):
+    """The polygons of a geometry, made valid; what several of them cover counts once."""
+    shape = QgsGeometry(geometry)
+    shape.convertToStraightSegment()
+    kind = QgsWkbTypes.GeometryType.PolygonGeometry
+    if shape.type() == kind and shape.isGeosValid():
+        return shape
+    parts = []
+    for part in shape.asGeometryCollection():
+        valid = part if part.isGeosValid() else part.makeValid()
+        # repair may leave lines and points beside the polygons
+        parts += [piece for piece in valid.asGeometryCollection() if piece.type() == kind]
+    return QgsGeometry.unaryUnion(parts)
+
+
 def rings_of(geometry):
     """Rings of a polygon geometry, holes too, as arrays of shape (k, 2)."""
     shape = QgsGeometry(geometry)
@@ -163,19 +178,6 @@ def rings_of(geometry):
     for polygon in shape.asMultiPolygon() if shape.convertToMultiType() else ():
         rings += [np.array([(point.x(), point.y()) for point in ring]) for ring in polygon]
     return rings
-
-
-def projected_rings(geometry, crs, working, context):
-    """Rings of a polygon in another CRS, bent as the projection bends them."""
-    if crs == working:
-        return rings_of(geometry)
-    box = geometry.boundingBox()
-    step = max(box.width(), box.height()) / EDGE_PIECES
-    if not step > 0:
-        return []
-    return [
-        _projected(_cut(ring, step, step), crs, working, context) for ring in rings_of(geometry)
-    ]
 
 
 def transformed(x, y, source, target, context):
@@ -204,7 +206,8 @@ def transformed(x, y, source, target, context):
     return both[:, 0].copy(), both[:, 1].copy()
 
 
-def _projected(ring, crs, working, context):
+def projected(ring, crs, working, context):
+    """A ring in another CRS."""
     x, y = transformed(ring[:, 0].copy(), ring[:, 1].copy(), crs, working, context)
     ring = np.column_stack([x, y])
     if not np.isfinite(ring).all():
@@ -212,7 +215,7 @@ def _projected(ring, crs, working, context):
     return ring
 
 
-def _cut(ring, step_x, step_y):
+def cut(ring, step_x, step_y):
     """A ring whose edges are cut into pieces no longer than a step."""
     out = []
     for a, b in zip(ring[:-1], ring[1:]):

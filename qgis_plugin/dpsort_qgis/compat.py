@@ -1,11 +1,17 @@
 """Where the versions of QGIS and Qt differ; nothing else in the plugin asks for a version."""
 
-from qgis.core import NULL, Qgis, QgsField
+from qgis.core import NULL, Qgis, QgsField, QgsProcessingFeatureSource
 from qgis.PyQt.QtCore import QMetaType, QVariant
 
 _DOUBLE = QMetaType.Type.Double
 if Qgis.QGIS_VERSION_INT < 33800:
     _DOUBLE = QVariant.Type(_DOUBLE)  # noqa: QGS402 (only where QGIS knows no other)
+
+#: features as they are: QGIS's own check of their geometry would refuse and name them
+if Qgis.QGIS_VERSION_INT < 33600:
+    UNCHECKED = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
+else:
+    UNCHECKED = Qgis.ProcessingFeatureSourceFlag.SkipGeometryValidityChecks
 
 
 def number_field(name):

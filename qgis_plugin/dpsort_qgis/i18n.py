@@ -18,6 +18,12 @@ def tr(text):
     return _catalogue(QgsApplication.locale()[:2].lower()).get(text, text)
 
 
+def said(error):
+    """The sentence of an error in the user's language; the library's own are English."""
+    sentence = str(error)
+    return _catalogue(QgsApplication.locale()[:2].lower()).get(sentence, sentence)
+
+
 @functools.cache
 def _catalogue(language):
     path = _FOLDER / f"{language}.json"

@@ -17,7 +17,6 @@ from qgis.core import (
     QgsGeometry,
     QgsProcessing,
     QgsProcessingContext,
-    QgsProcessingFeatureSource,
     QgsProcessingFeedback,
     QgsVectorLayer,
     QgsWkbTypes,
@@ -25,7 +24,7 @@ from qgis.core import (
 
 from ._vendor.dpsort_geo.errors import BadInput
 from .area import transformed
-from .compat import is_null
+from .compat import UNCHECKED, is_null
 from .i18n import tr
 
 WKB_POINT = np.dtype([("order", "u1"), ("type", "<u4"), ("x", "<f8"), ("y", "<f8")])
@@ -45,14 +44,16 @@ def read_points(source, working_crs, context, feedback, person=None):
     """
     request = QgsFeatureRequest()
     column = -1 if not person else source.fields().lookupField(person)
+    if person and column < 0:
+        raise BadInput(
+            tr("The point layer has no such field for the person; choose one of its fields.")
+        )
     if column < 0:
         request.setNoAttributes()
     else:
         request.setSubsetOfAttributes([column])
     total = source.featureCount()
-    # we refuse bad geometry ourselves; QGIS's own check would name the feature
-    unchecked = QgsProcessingFeatureSource.Flag.FlagSkipGeometryValidityChecks
-    features, done = source.getFeatures(request, unchecked), 0
+    features, done = source.getFeatures(request, UNCHECKED), 0
     while True:
         blocks, persons = _next_features(features, column)
         if feedback.isCanceled():
@@ -123,8 +124,8 @@ def _empty():
     return tr("Every feature needs a point with finite coordinates; remove empty ones first.")
 
 
-def write_points(sink, crs, x, y, feedback, start=50.0):
-    """Add points to a feature sink in batches; False when the user cancelled.
+def write_points(sink, crs, x, y, feedback, paid=False, start=50.0):
+    """Add points to a feature sink in batches; once they are paid for, nobody can cancel that.
 
     QGIS itself takes multipoints apart into features: a Python object for each of them would
     cost more than all the rest of the plugin.
@@ -132,13 +133,12 @@ def write_points(sink, crs, x, y, feedback, start=50.0):
     table = np.zeros(x.size, WKB_POINT)
     table["order"], table["type"], table["x"], table["y"] = 1, 1, x, y
     for first in range(0, x.size, BATCH):
-        if feedback.isCanceled():
-            return False
+        if feedback.isCanceled() and not paid:
+            raise Cancelled
         singles = _taken_apart(table[first : first + BATCH], crs)
         if not sink.addFeatures(singles.getFeatures(), QgsFeatureSink.Flag.FastInsert):
             raise BadInput(tr("The points could not be written; check the output file."))
         feedback.setProgress(start + (100.0 - start) * first / x.size)
-    return True
 
 
 def _taken_apart(table, crs):

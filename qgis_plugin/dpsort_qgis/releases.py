@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import math
 import os
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from ._vendor.dpsort_geo.publisher.cells import merge_all
 from ._vendor.dpsort_geo.publisher.ledger import Ledger
 from ._vendor.dpsort_geo.publisher.measure import count, measure
 from ._vendor.dpsort_geo.reader.decode import decode
-from ._vendor.dpsort_geo.reader.density import raster
+from ._vendor.dpsort_geo.reader.density import MAX_LEVEL, SMOOTH_LEVEL, pixel_area, raster
 from ._vendor.dpsort_geo.reader.diffuse import points
 from .area import crs_of, crs_text, metres_per_unit, transformed
 from .i18n import tr
@@ -60,6 +61,19 @@ def published(cells, area, epsilon, method, neighbours, person, group_size):
     )
 
 
+def check_writable(path):
+    """Refuse a file that could not be written, before epsilon is spent on it."""
+    try:
+        with tempfile.TemporaryFile(dir=Path(path).parent):
+            pass
+        if Path(path).exists():
+            with open(path, "ab"):
+                pass
+    except OSError:
+        words = tr("{path} cannot be written; choose another file or folder.")
+        raise BadInput(words.format(path=path)) from None
+
+
 def crs_pair(release):
     """The CRS in which the area was given, and the one of the grid."""
     if not release.crs or not release.working_crs:
@@ -70,22 +84,39 @@ def crs_pair(release):
 def point_coordinates(release, spread, transform_context):
     """Coordinates of the published points, in the CRS in which the area was given."""
     crs, working = crs_pair(release)
-    x, y = points(decode(release), spread)
+    # the default decoder of a sort release draws a line between groups; the paper's repeats points
+    decoder = "paper" if release.kind == "sort" and not spread else "default"
+    x, y = points(decode(release, decoder), spread)
     return transformed(x, y, working, crs, transform_context)
 
 
 def density(release, cell=None):
     """Points per square kilometre in pixels, row 0 in the north, and the pixel's size in metres.
 
-    Pixels are squares of the quadtree; the size nearest to ``cell`` metres is taken.
+    Pixels are squares of the quadtree; the size nearest to ``cell`` metres is taken. The numbers
+    are those of ``GeoRelease.density`` with cells of that size.
     """
     _, working = crs_pair(release)
     side = release.grid.side * metres_per_unit(working)
     level = 9 if not cell else round(math.log2(max(2.0, side / cell)))
-    level = max(1, min(level, release.grid.order, 12))
-    mass = raster(decode(release), level)
-    size = side / 2**level
-    return mass[::-1] / (size / 1000) ** 2, size
+    level = max(1, min(level, release.grid.order, MAX_LEVEL))
+    finer = min(max(level, min(level + 1, SMOOTH_LEVEL)), release.grid.order)
+    return density_picture(release, level, finer), side / 2**level
+
+
+def density_picture(release, level, finer=None):
+    """Points per square kilometre of the area in 2^level pixels a side, NaN where there is no area.
+
+    ``finer`` is the level at which the density is made before its pixels are put together.
+    """
+    _, working = crs_pair(release)
+    finer = level if finer is None else finer
+    mass, share = raster(decode(release), finer), pixel_area(release.grid, finer)
+    shape = (2**level, 2 ** (finer - level)) * 2
+    mass, share = (pixels.reshape(shape).sum(axis=(1, 3)) for pixels in (mass, share))
+    square = (release.grid.side * metres_per_unit(working) / 1000 / 2**finer) ** 2
+    nowhere = np.full_like(mass, np.nan)
+    return np.divide(mass, share * square, out=nowhere, where=share > 0)[::-1]
 
 
 def statement_text(release):

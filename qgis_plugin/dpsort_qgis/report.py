@@ -11,7 +11,7 @@ from ._vendor.dpsort_geo.atomic import write_text
 from ._vendor.dpsort_geo.errors import NotVerified
 from .area import metres_per_unit
 from .i18n import tr
-from .releases import crs_pair, density, statement_text
+from .releases import crs_pair, density_picture, statement_text
 from .style import RAMP
 
 _STYLE = """
@@ -130,7 +130,7 @@ def _table(rows):
 
 
 def _picture(release):
-    values, _ = density(release, release.grid.side * metres_per_unit(crs_pair(release)[1]) / 256)
+    values = density_picture(release, min(8, release.grid.order))
     image = base64.b64encode(_png(values)).decode("ascii")
     words = html.escape(tr("The released density, light to dark; north is up."))
     return (

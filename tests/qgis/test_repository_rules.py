@@ -25,6 +25,12 @@ REQUIRED = (
     "name", "description", "version", "qgisMinimumVersion", "author", "email", "about", "tracker",
     "repository", "homepage", "license",
 )  # fmt: skip
+#: the modules of the library whose refusals the plugin shows
+SPEAKING = (
+    "release", "budget", "planning", "grouping", "curve/grid", "curve/cover", "publisher/cells",
+    "publisher/persons", "publisher/ledger", "publisher/measure", "publisher/size",
+    "publisher/sort", "reader/diffuse",
+)  # fmt: skip
 TEXT = (".py", ".txt", ".md", ".svg", ".json", ".html")
 
 
@@ -155,9 +161,22 @@ def english_texts() -> set[str]:
     return texts
 
 
+def library_sentences() -> set[str]:
+    """Every fixed sentence with which the library refuses something."""
+    sentences = set()
+    for name in SPEAKING:
+        path = fresh_profile.ROOT / "dpsort_geo" / f"{name}.py"
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            refuses = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "BadInput"
+            if refuses and isinstance(node.args[0], ast.Constant):
+                sentences.add(node.args[0].value)
+    return sentences
+
+
 def test_german_is_complete_and_keeps_every_placeholder() -> None:
     german = json.loads((PLUGIN / "i18n" / "de.json").read_text(encoding="utf-8"))
-    assert set(german) == english_texts()
+    assert len(library_sentences()) > 40
+    assert set(german) == english_texts() | library_sentences()
     for text, translation in german.items():
         assert translation
         fields = [

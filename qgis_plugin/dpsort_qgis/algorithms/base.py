@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 from qgis.core import (
+    QgsFeatureRequest,
     QgsMapLayer,
     QgsProcessing,
     QgsProcessingAlgorithm,
@@ -19,7 +20,8 @@ from qgis.PyQt.QtGui import QIcon
 
 from .._vendor.dpsort_geo.errors import BadInput
 from ..area import area_of_box, area_of_polygons, looks_like
-from ..i18n import tr
+from ..compat import UNCHECKED
+from ..i18n import said, tr
 from ..points import Cancelled
 
 #: the beginning of an extent that gives numbers, and does not name a layer
@@ -110,7 +112,7 @@ class PrivacyAlgorithm(QgsProcessingAlgorithm):
         except Cancelled:
             return {}
         except (BadInput, QgsProcessingException) as error:
-            raise QgsProcessingException(str(error)) from None
+            raise QgsProcessingException(said(error)) from None
         except Exception as error:
             # the text of an unforeseen error may quote a value, and that may be a private one
             words = tr("Something unexpected went wrong ({kind}).")
@@ -120,7 +122,7 @@ class PrivacyAlgorithm(QgsProcessingAlgorithm):
         try:
             self.check(parameters, context)
         except BadInput as error:
-            return False, str(error)
+            return False, said(error)
         return super().checkParameterValues(parameters, context)
 
     def check(self, parameters, context):
@@ -168,7 +170,8 @@ class PrivacyAlgorithm(QgsProcessingAlgorithm):
             if source is None:
                 raise QgsProcessingException(self.invalidSourceError(parameters, self.AREA))
             crs = source.sourceCrs()
-            return area_of_polygons(source.getFeatures(), crs, context.transformContext())
+            features = source.getFeatures(QgsFeatureRequest(), UNCHECKED)
+            return area_of_polygons(features, crs, context.transformContext())
         box = self.parameterAsExtent(parameters, self.EXTENT, context)
         crs = self.parameterAsExtentCrs(parameters, self.EXTENT, context)
         return area_of_box(box, crs, context.transformContext())

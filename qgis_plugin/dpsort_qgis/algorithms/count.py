@@ -2,6 +2,7 @@
 
 from qgis.core import (
     QgsFeature,
+    QgsFeatureRequest,
     QgsFeatureSink,
     QgsFields,
     QgsProcessing,
@@ -11,15 +12,16 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
+from .._vendor.dpsort_geo.errors import BadInput
 from .._vendor.dpsort_geo.reader.decode import decode
 from .._vendor.dpsort_geo.reader.query import count_within
 from .._vendor.dpsort_geo.release import load
-from ..area import projected_rings
-from ..compat import number_field
+from ..compat import UNCHECKED, number_field
 from ..i18n import tr
 from ..points import Cancelled
 from ..releases import crs_pair, statement_text
 from ..style import Styler, counts_style
+from ..zones import neighbourhood, zone_rings
 from .base import PrivacyAlgorithm
 
 COLUMNS = ("estimate", "low", "high")
@@ -78,7 +80,9 @@ class CountInPolygons(PrivacyAlgorithm):
         if source is None:
             raise QgsProcessingException(self.invalidSourceError(parameters, self.ZONES))
         level = self.parameterAsDouble(parameters, self.LEVEL, context) / 100
-        features = list(source.getFeatures())
+        if not source.sourceCrs().isValid():
+            raise BadInput(tr("The polygons have no coordinate reference system; set it first."))
+        features = list(source.getFeatures(QgsFeatureRequest(), UNCHECKED))
         zones = self._zones(features, source.sourceCrs(), release, context, feedback)
         columns = count_within(decode(release), zones, level)
         fields = QgsFields(source.fields())
@@ -106,13 +110,16 @@ class CountInPolygons(PrivacyAlgorithm):
 
     def _zones(self, features, crs, release, context, feedback):
         _, working = crs_pair(release)
-        zones = []
+        transforms, zones = context.transformContext(), []
+        around = neighbourhood(release.grid, working, crs, transforms)
         for number, feature in enumerate(features):
             if feedback.isCanceled():
                 raise Cancelled
-            shape = feature.geometry()
-            shape = shape if shape.isGeosValid() else shape.makeValid()
-            zones.append(projected_rings(shape, crs, working, context.transformContext()))
+            if not feature.hasGeometry():
+                raise BadInput(
+                    tr("Every feature needs a polygon to count in; remove empty ones first.")
+                )
+            zones.append(zone_rings(feature.geometry(), crs, working, around, transforms))
             feedback.setProgress(80 * number / len(features))
         return zones
 

@@ -53,7 +53,7 @@ class DensityFromRelease(PrivacyAlgorithm):
         )
         self.add(
             QgsProcessingParameterRasterDestination(self.OUTPUT, tr("Private density")),
-            tr("A raster with one band, points per square kilometre."),
+            tr("A raster with one band, points per square kilometre; no data outside the area."),
         )
 
     def work(self, parameters, context, feedback):
@@ -86,6 +86,7 @@ def _write_raster(target, values, grid, crs):
     provider = writer.createOneBandRaster(kind, width, height, box, crs)
     if provider is None or not provider.isValid():
         raise QgsProcessingException(tr("The raster could not be written; check the output file."))
+    provider.setNoDataValue(1, np.nan)
     provider.setEditable(True)
     block = QgsRasterBlock(kind, width, height)
     block.setData(np.ascontiguousarray(values, "<f4").tobytes())

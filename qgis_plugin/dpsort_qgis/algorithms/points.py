@@ -3,6 +3,7 @@
 from qgis.core import (
     QgsFields,
     QgsProcessing,
+    QgsProcessingException,
     QgsProcessingParameterBoolean,
     QgsProcessingParameterFeatureSink,
     QgsWkbTypes,
@@ -10,7 +11,7 @@ from qgis.core import (
 
 from .._vendor.dpsort_geo.release import load
 from ..i18n import tr
-from ..points import Cancelled, sign_geopackage, write_points
+from ..points import sign_geopackage, write_points
 from ..releases import crs_pair, point_coordinates, statement_text
 from ..style import Styler, points_style
 from .base import PrivacyAlgorithm
@@ -54,24 +55,36 @@ class PointsFromRelease(PrivacyAlgorithm):
     def work(self, parameters, context, feedback):
         release = load(self.parameterAsFile(parameters, self.RELEASE, context))
         spread = self.parameterAsBool(parameters, self.SPREAD, context)
-        target = add_points(self, self.OUTPUT, release, spread, parameters, context, feedback)
-        return {self.OUTPUT: target}
+        crs, _ = crs_pair(release)
+        output = PointsOutput(self, self.OUTPUT, crs, parameters, context)
+        output.write(release, spread, context, feedback)
+        return {self.OUTPUT: output.target}
 
 
-def add_points(algorithm, name, release, spread, parameters, context, feedback):
-    """Write the points of a release into the sink of an algorithm; the sink's id, or None."""
-    crs, _ = crs_pair(release)
-    sink, target = algorithm.parameterAsSink(
-        parameters, name, context, QgsFields(), QgsWkbTypes.Type.Point, crs
-    )
-    if sink is None:
-        return None
-    x, y = point_coordinates(release, spread, context.transformContext())
-    if not write_points(sink, crs, x, y, feedback):
-        raise Cancelled
-    del sink  # closes the file
-    sign_geopackage(target, statement_text(release))
-    if context.willLoadLayerOnCompletion(target):
-        styler = Styler(points_style, statement_text(release))
-        context.layerToLoadOnCompletionDetails(target).setPostProcessor(styler)
-    return target
+class PointsOutput:
+    """The point layer of an algorithm, opened before anything is made for it.
+
+    ``target`` is the layer's id, or None when the user wants no layer.
+    """
+
+    def __init__(self, algorithm, name, crs, parameters, context):
+        self.crs = crs
+        self.sink, self.target = algorithm.parameterAsSink(
+            parameters, name, context, QgsFields(), QgsWkbTypes.Type.Point, crs
+        )
+        if self.sink is None:
+            self.target = None
+            if parameters.get(name) not in (None, ""):
+                raise QgsProcessingException(algorithm.invalidSinkError(parameters, name))
+
+    def write(self, release, spread, context, feedback, paid=False):
+        """Write the points of a release, with the privacy statement."""
+        if self.sink is None:
+            return
+        x, y = point_coordinates(release, spread, context.transformContext())
+        write_points(self.sink, self.crs, x, y, feedback, paid)
+        self.sink = None  # closes the file
+        sign_geopackage(self.target, statement_text(release))
+        if context.willLoadLayerOnCompletion(self.target):
+            styler = Styler(points_style, statement_text(release))
+            context.layerToLoadOnCompletionDetails(self.target).setPostProcessor(styler)

@@ -16,11 +16,12 @@ from qgis.core import (
 from .._vendor.dpsort_geo.budget import NEIGHBOURS, epsilon_text
 from .._vendor.dpsort_geo.errors import BadInput
 from .._vendor.dpsort_geo.publisher.measure import METHODS
-from ..area import crs_text
+from ..area import crs_of, crs_text
 from ..i18n import tr
 from ..planner import expected
 from ..points import Cancelled, read_points
 from ..releases import (
+    check_writable,
     gathered,
     ledger,
     ledger_name,
@@ -31,7 +32,7 @@ from ..releases import (
 )
 from ..report import length, write_report
 from .base import PrivacyAlgorithm
-from .points import add_points
+from .points import PointsOutput
 
 
 class PublishPoints(PrivacyAlgorithm):
@@ -173,8 +174,10 @@ class PublishPoints(PrivacyAlgorithm):
             raise BadInput(tr("The point layer has no coordinate reference system; set it first."))
         self._warn(parameters, context, feedback)
         area = self.public_area(parameters, context, private=self.INPUT)
-        release = self._release(source, area, parameters, context, feedback)
-        return self._outputs(release, area, parameters, context, feedback)
+        cells = self._counted(source, area, parameters, context, feedback)
+        targets = self._targets(area, parameters, context)
+        release = self._release(cells, area, parameters, context, feedback)
+        return self._outputs(release, area, targets, context, feedback)
 
     def _warn(self, parameters, context, feedback):
         """Say what the guarantee does not cover."""
@@ -199,7 +202,31 @@ class PublishPoints(PrivacyAlgorithm):
         if self.parameterAsDouble(parameters, self.EPSILON, context) > 3:
             feedback.pushWarning(tr("An epsilon above 3 promises little privacy."))
 
-    def _release(self, source, area, parameters, context, feedback):
+    def _counted(self, source, area, parameters, context, feedback):
+        """Counts in cells; refuses what cannot be measured before anything is paid for it."""
+        method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
+        person = self.parameterAsString(parameters, self.PERSON, context)
+        grid = area.grid()
+        if grid.n_cells < 2:
+            raise BadInput(tr("The public area is too small; give a larger one."))
+        chunks = read_points(source, area.working_crs, context, feedback, person)
+        cells = gathered(chunks, grid, method, person)
+        if cells.n == 0:
+            raise BadInput(tr("There are no points to publish."))
+        return cells
+
+    def _targets(self, area, parameters, context):
+        """Release file, report file or "", and layer; refuses what cannot be written."""
+        files = [
+            self.parameterAsFileOutput(parameters, name, context)
+            for name in (self.RELEASE, self.REPORT)
+        ]
+        for path in filter(None, files):
+            check_writable(path)
+        crs = crs_of(crs_text(area.crs))
+        return (*files, PointsOutput(self, self.OUTPUT, crs, parameters, context))
+
+    def _release(self, cells, area, parameters, context, feedback):
         method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
         neighbours = NEIGHBOURS[self.parameterAsEnum(parameters, self.NEIGHBOURS, context)]
         epsilon = epsilon_text(self.parameterAsDouble(parameters, self.EPSILON, context))
@@ -207,9 +234,9 @@ class PublishPoints(PrivacyAlgorithm):
         group_size = None
         if parameters.get(self.GROUP_SIZE) not in (None, ""):
             group_size = self.parameterAsInt(parameters, self.GROUP_SIZE, context)
-        grid = area.grid()
-        chunks = read_points(source, area.working_crs, context, feedback, person)
-        cells = gathered(chunks, grid, method, person)
+        # A debit without a release must not exist either: from here on it is too late to cancel.
+        # Our windows look at this mark.
+        feedback.paid = True
         if feedback.isCanceled():
             raise Cancelled
         # The debit comes before the noise: a release without a debit can never exist.
@@ -231,8 +258,8 @@ class PublishPoints(PrivacyAlgorithm):
             )
         )
 
-    def _outputs(self, release, area, parameters, context, feedback):
-        target = self.parameterAsFileOutput(parameters, self.RELEASE, context)
+    def _outputs(self, release, area, targets, context, feedback):
+        target, report, layer = targets
         release.save(target)
         feedback.setProgress(55)
         results = {self.RELEASE: target, "STATEMENT": statement_text(release)}
@@ -241,11 +268,13 @@ class PublishPoints(PrivacyAlgorithm):
         if plan is not None:
             words = tr("Typical error to expect: about {error}")
             feedback.pushInfo(words.format(error=length(plan.expected_error)))
-        report = self.parameterAsFileOutput(parameters, self.REPORT, context)
         if report:
             write_report(release, report, plan)
             results[self.REPORT] = report
-        layer = add_points(self, self.OUTPUT, release, True, parameters, context, feedback)
-        if layer is not None:
-            results[self.OUTPUT] = layer
+        layer.write(release, True, context, feedback, paid=True)
+        if layer.target is not None:
+            results[self.OUTPUT] = layer.target
+        if feedback.isCanceled():
+            words = tr("It was too late to cancel: epsilon was spent, and the release is {path}")
+            feedback.pushWarning(words.format(path=target))
         return results

@@ -8,7 +8,7 @@ from qgis.utils import iface
 
 from .._vendor.dpsort_geo.errors import BadInput
 from ..area import area_of_box, area_of_polygons
-from ..i18n import tr
+from ..i18n import said, tr
 
 
 class AreaWidget(QWidget):
@@ -71,7 +71,7 @@ class AreaWidget(QWidget):
             try:
                 self._area = self._read()
             except BadInput as error:
-                self._problem = str(error)
+                self._problem = said(error)
         return self._area
 
     @property

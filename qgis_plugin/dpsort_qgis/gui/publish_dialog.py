@@ -22,7 +22,7 @@ from qgis.PyQt.QtWidgets import (
 from .._vendor.dpsort_geo.budget import NEIGHBOURS
 from .._vendor.dpsort_geo.errors import BadInput
 from .._vendor.dpsort_geo.publisher.measure import METHODS
-from ..i18n import tr
+from ..i18n import said, tr
 from ..releases import ledger, ledger_name, method_words, neighbour_words
 from ..report import length
 from .area_widget import AreaWidget
@@ -178,7 +178,7 @@ class PublishDialog(Window):
             entries = ledger().entries(ledger_name(layer))
             spent = float(ledger().spent(ledger_name(layer)))
         except BadInput as error:
-            self.spent.setText(str(error))
+            self.spent.setText(said(error))
             return
         if not entries:
             self.spent.setText(

@@ -6,7 +6,7 @@ from qgis.PyQt.QtWidgets import QCheckBox, QFormLayout, QGroupBox, QLabel, QVBox
 
 from .._vendor.dpsort_geo.errors import BadInput
 from .._vendor.dpsort_geo.release import load
-from ..i18n import tr
+from ..i18n import said, tr
 from ..releases import statement_text
 from .window import Window
 
@@ -58,7 +58,7 @@ class ReleaseDialog(Window):
             try:
                 words, good = statement_text(load(self.file.filePath())), True
             except BadInput as error:
-                words = str(error)
+                words = said(error)
         self.statement.setText(words)
         chosen = any(box.isChecked() for box in (self.points, self.density, self.report))
         self.run_button.setEnabled(good and chosen and self.active is None)

@@ -23,6 +23,8 @@ class _Feedback(QgsProcessingFeedback):
     def __init__(self):
         super().__init__(False)
         self.errors, self.warnings = [], []
+        #: the algorithm says here that epsilon is spent
+        self.paid = False
 
     def reportError(self, error, fatalError=False):
         self.errors.append(error)
@@ -67,15 +69,17 @@ class Run(QObject):
         QgsApplication.taskManager().addTask(self.task)
 
     def cancel(self):
-        """Ask the task to stop; it looks several times a second."""
-        if self.task is not None:
+        """Ask the task to stop; it looks several times a second. What is paid for is finished."""
+        if self.task is not None and not self.feedback.paid:
             self.task.cancel()
 
     def _executed(self, successful, results):
         _RUNNING.discard(self)
         self.task = None
         if self.feedback.isCanceled():
-            self.finished.emit(None, tr("Cancelled."))
+            # QGIS's own list of tasks can cancel a paid run too; its last warning says what is left
+            late = bool(results) and bool(self.feedback.warnings)
+            self.finished.emit(None, self.feedback.warnings[-1] if late else tr("Cancelled."))
         elif not successful:
             why = self.feedback.errors[-1] if self.feedback.errors else tr("It did not work.")
             self.finished.emit(None, why)

@@ -19,6 +19,7 @@ from dpsort_qgis import releases  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.budget import NEIGHBOURS  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.errors import BadInput  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.publisher.measure import METHODS  # noqa: E402
+from dpsort_qgis._vendor.dpsort_geo.reader.density import pixel_area  # noqa: E402
 from dpsort_qgis._vendor.dpsort_geo.release import load  # noqa: E402
 from dpsort_qgis.algorithms import ALGORITHMS  # noqa: E402
 from dpsort_qgis.algorithms import publish as publishing  # noqa: E402
@@ -29,6 +30,8 @@ from dpsort_qgis.area import (  # noqa: E402
     crs_text,
     transformed,
 )
+from dpsort_qgis.gui.runner import Run  # noqa: E402
+from osgeo import gdal  # noqa: E402
 from qgis.core import (  # noqa: E402
     QgsApplication,
     QgsCoordinateTransform,
@@ -51,7 +54,7 @@ from qgis.core import (  # noqa: E402
     QgsReferencedRectangle,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QLocale  # noqa: E402
+from qgis.PyQt.QtCore import QEventLoop, QLocale, QTimer  # noqa: E402
 
 FOLDER = Path(os.environ["DPSORT_FOLDER"])
 CONTEXT = QgsCoordinateTransformContext()
@@ -75,6 +78,32 @@ def refusal(layer, **parameters):
     except QgsProcessingException as error:
         return str(error)
     raise AssertionError("it was not refused")
+
+
+def zones_of(*shapes, crs="EPSG:4326"):
+    """A layer of polygons from texts; None gives a feature without geometry."""
+    layer = QgsVectorLayer(f"MultiPolygon?crs={crs}", "zones", "memory")
+    for shape in shapes:
+        feature = QgsFeature()
+        if shape:
+            feature.setGeometry(QgsGeometry.fromWkt(shape))
+        layer.dataProvider().addFeatures([feature])
+    layer.updateExtents()
+    return layer
+
+
+def counts(release, zones):
+    """Estimates of a layer of zones."""
+    parameters = {"RELEASE": release, "ZONES": zones, "OUTPUT": "TEMPORARY_OUTPUT"}
+    layer = processing.run("dpsort:countinpolygons", parameters)["OUTPUT"]
+    return [feature["estimate"] for feature in layer.getFeatures()]
+
+
+def rectangle(west, south, east, north):
+    return (
+        f"Polygon (({west} {south}, {east} {south}, {east} {north}, {west} {north}, "
+        f"{west} {south}))"
+    )
 
 
 def coordinates(layer):
@@ -260,6 +289,7 @@ class Refusing(unittest.TestCase):
         cases = [
             ("empty ones", empty, {}),
             ("fill in", nobody, {"PERSON": "who"}),
+            ("no such field", city.calls(20), {"PERSON": "whom"}),
             ("several points", several, {}),
             ("no points", city.calls(0), {}),
             ("reference system", nowhere, {}),
@@ -336,6 +366,62 @@ class Bookkeeping(unittest.TestCase):
         refusal(layer, AREA=None)
         self.assertEqual(self.entries(layer), [])
 
+    def test_what_cannot_be_published_or_written_costs_nothing(self):
+        nowhere = str(FOLDER / "no such folder" / "x.release.json")
+        corner = "13.4 52.5, 13.4000001 52.5, 13.4000001 52.5000001, 13.4 52.5"
+        cases = [
+            (city.calls(0, seed=31), {}),
+            (city.calls(0, seed=32), {"NEIGHBOURS": 1}),
+            (city.calls(0, seed=33), {"PERSON": "who"}),
+            (city.calls(50, seed=34), {"AREA": city.boundary(f"Polygon (({corner}))")}),
+            (city.calls(50, seed=35), {"RELEASE": nowhere}),
+            (city.calls(50, seed=36), {"RELEASE": str(FOLDER)}),
+            (city.calls(50, seed=37), {"REPORT": nowhere}),
+            (city.calls(50, seed=38), {"OUTPUT": nowhere + ".gpkg"}),
+            (city.calls(50, seed=39), {"PERSON": "whom"}),
+        ]
+        gdal.PushErrorHandler("CPLQuietErrorHandler")
+        self.addCleanup(gdal.PopErrorHandler)
+        for layer, parameters in cases:
+            with self.subTest(name=layer.name()):
+                self.assertNotIn("unexpected", refusal(layer, **parameters))
+                self.assertEqual(self.entries(layer), [])
+
+    def test_once_it_is_paid_for_a_run_is_finished_although_it_is_cancelled(self):
+        layer = city.calls(50000, seed=24)
+        target = FOLDER / "late.release.json"
+        listener = city.Listener(cancel_at=52)
+        results = publish(layer, listener, RELEASE=str(target), REPORT=str(FOLDER / "late.html"))
+        self.assertTrue(listener.isCanceled())
+        self.assertEqual(results["OUTPUT"].featureCount(), 50000)
+        self.assertTrue(target.exists())
+        self.assertEqual(len(self.entries(layer)), 1)
+        self.assertIn("too late", listener.warned[-1])
+
+    def test_the_window_does_not_cancel_what_is_paid_for(self):
+        layer = city.in_project(city.calls(50000, seed=25))
+        area = city.in_project(city.boundary())
+        run = Run(
+            "dpsort:publishpoints",
+            {
+                "INPUT": layer.id(),
+                "AREA": area.id(),
+                "EPSILON": 1.0,
+                "RELEASE": str(FOLDER / "window.release.json"),
+                "OUTPUT": "TEMPORARY_OUTPUT",
+            },
+        )
+        loop, ends = QEventLoop(), []
+        run.progressed.connect(lambda percent: run.cancel() if percent >= 52 else None)
+        run.finished.connect(lambda results, why: (ends.append((results, why)), loop.quit()))
+        QTimer.singleShot(60_000, loop.quit)
+        run.start()
+        loop.exec()
+        ((results, why),) = ends
+        self.assertEqual(why, "")
+        self.assertTrue(load(results["RELEASE"]).verify())
+        self.assertEqual(len(self.entries(layer)), 1)
+
     def test_a_cancelled_run_costs_nothing_and_leaves_no_file(self):
         layer = city.calls(12000, seed=23)
         target = FOLDER / "cancelled.release.json"
@@ -394,9 +480,14 @@ class Reading(unittest.TestCase):
         raster = QgsRasterLayer(target)
         block = raster.dataProvider().block(1, raster.extent(), raster.width(), raster.height())
         pixel = raster.rasterUnitsPerPixelX() * raster.rasterUnitsPerPixelY() / 1e6
+        grid = load(self.release).grid
+        share = pixel_area(grid, raster.width().bit_length() - 1)[::-1]
         rows, columns = range(raster.height()), range(raster.width())
-        total = sum(block.value(row, column) for row in rows for column in columns) * pixel
-        self.assertAlmostEqual(total, 3000, delta=5)
+        empty = [[block.isNoData(row, column) for column in columns] for row in rows]
+        np.testing.assert_array_equal(np.array(empty), share == 0)
+        total = sum(block.value(*place) * share[place] for place in zip(*np.nonzero(share)))
+        self.assertAlmostEqual(total * pixel, 3000, delta=5)
+        self.assertTrue(0 < share[share > 0].min() < 1 and (share == 0).any())
         self.assertLess(abs(raster.rasterUnitsPerPixelX() - 500), 200)
 
     def test_the_density_is_where_the_points_are(self):
@@ -430,6 +521,33 @@ class Reading(unittest.TestCase):
             for _, estimate, low, high in rows:
                 self.assertTrue(low <= estimate <= high)
 
+    def test_repeated_points_of_a_sort_release_lie_in_one_place_a_group_at_most(self):
+        release = publish(city.calls(1000), METHOD=1, GROUP_SIZE=100)["RELEASE"]
+        parameters = {"RELEASE": release, "SPREAD": False, "OUTPUT": "TEMPORARY_OUTPUT"}
+        layer = processing.run("dpsort:pointsfromrelease", parameters)["OUTPUT"]
+        self.assertEqual(layer.featureCount(), 1000)
+        self.assertLessEqual(len(set(coordinates(layer))), 10)
+
+    def test_invalid_zones_are_repaired_and_what_their_parts_share_counts_once(self):
+        west, east = rectangle(13.0, 52.2, 13.4, 52.8), rectangle(13.4, 52.2, 13.8, 52.8)
+        bow = "Polygon ((13 52.2, 13.8 52.8, 13.8 52.2, 13 52.8, 13 52.2))"
+        left = "Polygon ((13 52.2, 13.4 52.5, 13 52.8, 13 52.2))"
+        right = "Polygon ((13.8 52.8, 13.4 52.5, 13.8 52.2, 13.8 52.8))"
+        spike = west.replace("13.4 52.8", "13.4 52.8, 13.4 53, 13.4 52.8")
+        twice = "Multi" + west.replace("((", "(((").replace("))", ")), ") + west[8:] + ")"
+        got = counts(self.release, zones_of(west, east, bow, left, right, spike, twice))
+        self.assertAlmostEqual(got[0] + got[1], 3000, delta=1)
+        self.assertAlmostEqual(got[2], got[3] + got[4], delta=5)
+        self.assertAlmostEqual(got[5], got[0], delta=1)
+        self.assertAlmostEqual(got[6], got[0], delta=1)
+        self.assertTrue(0 < got[2] < 3000)
+
+    def test_a_zone_without_geometry_is_refused_and_an_empty_one_counts_nothing(self):
+        with self.assertRaises(QgsProcessingException) as caught:
+            counts(self.release, zones_of(rectangle(13, 52, 14, 53), None))
+        self.assertIn("needs a polygon", str(caught.exception))
+        self.assertEqual(counts(self.release, zones_of("MultiPolygon EMPTY")), [0])
+
     def test_the_inspection_tells_the_statement_and_the_checks(self):
         page = str(FOLDER / "inspect.html")
         results = self.run_on_release("inspectrelease", REPORT=page)
@@ -459,6 +577,64 @@ class Reading(unittest.TestCase):
         self.assertIn("changed", str(caught.exception))
 
 
+class Zones(unittest.TestCase):
+    """Far away from the area, or all around it."""
+
+    def spread(self, west, south, east, north, crs="EPSG:4326"):
+        """A release of 400 points on a lattice that fills a box."""
+        layer = QgsVectorLayer(f"Point?crs={crs}", f"lattice {west} {south}", "memory")
+        features = []
+        for number in range(400):
+            u, v = (number % 20 + 0.5) / 20, (number // 20 + 0.5) / 20
+            at = f"Point ({west + u * (east - west)} {south + v * (north - south)})"
+            features.append(QgsFeature())
+            features[-1].setGeometry(QgsGeometry.fromWkt(at))
+        layer.dataProvider().addFeatures(features)
+        box = QgsReferencedRectangle(QgsRectangle(west, south, east, north), city.crs(crs))
+        return publish(layer, EXTENT=box, EPSILON=100)["RELEASE"]
+
+    def assert_counts(self, release, expected, *shapes, crs="EPSG:4326"):
+        got = counts(release, zones_of(*shapes, crs=crs))
+        np.testing.assert_allclose(got, expected, atol=4)
+
+    def test_the_world_holds_all_points_and_the_other_side_of_it_none(self):
+        world, zealand = rectangle(-180, -90, 180, 90), rectangle(166, -48, 179, -34)
+        antipode, north = rectangle(170, -45, 180, -35), rectangle(-180, 0, 180, 90)
+        whole, m = [400, 0, 0, 400, 400], 20037508.34
+        city_box = self.spread(-3.9, 40.3, -3.5, 40.6)
+        utm = self.spread(430000, 4462000, 460000, 4490000, "EPSG:25830")
+        for release in (city_box, utm):
+            around = rectangle(0, -90, 360, 90)
+            self.assert_counts(release, whole, world, zealand, antipode, north, around)
+            self.assert_counts(release, [400], rectangle(-m, -m, m, m), crs="EPSG:3857")
+
+    def test_zones_across_the_antimeridian_in_every_way_to_write_them(self):
+        release = self.spread(178, -3, 183, 3)
+        shapes = [
+            rectangle(-180, -90, 180, 90),
+            rectangle(178, -3, 180, 3),
+            rectangle(-180, -3, -177, 3),
+            rectangle(178, -3, 183, 3),
+            rectangle(-182, -3, -177, 3),
+            rectangle(-10, -10, 10, 10),
+        ]
+        self.assert_counts(release, [400, 160, 240, 400, 400, 0], *shapes)
+        m = 20037508.34
+        self.assert_counts(release, [400], rectangle(-m, -m, m, m), crs="EPSG:3857")
+
+    def test_areas_around_a_pole_and_of_half_the_globe(self):
+        south = self.spread(-2.5e6, -2.5e6, 2.5e6, 2.5e6, "EPSG:3031")
+        world, east = rectangle(-180, -90, 180, 90), rectangle(0, -90, 180, 90)
+        self.assert_counts(south, [400, 200, 0], world, east, rectangle(-180, 0, 180, 90))
+        half = self.spread(-20, -40, 150, 80)
+        self.assert_counts(half, [400, 400], world, rectangle(-100, -89, 190, 89))
+
+    def test_the_whole_world_can_be_counted_in_halves(self):
+        release = self.spread(-180, -80, 180, 80)
+        halves = rectangle(-180, -90, 0, 90), rectangle(0, -90, 180, 90)
+        self.assert_counts(release, [400, 200, 200], rectangle(-180, -90, 180, 90), *halves)
+
+
 class Areas(unittest.TestCase):
     def test_the_whole_world_is_an_area(self):
         world = "-180,180,-90,90 [EPSG:4326]"
@@ -480,6 +656,18 @@ class Areas(unittest.TestCase):
         layer.updateExtents()
         points = coordinates(publish(layer, AREA=islands, EPSILON=100)["OUTPUT"])
         self.assertGreater(sum(x < -178 for x, _ in points), 80)
+
+    def test_an_invalid_area_is_repaired_and_what_its_parts_share_counts_once(self):
+        box = rectangle(13, 52, 14, 53)
+        spike = box.replace("14 53", "14 53, 14 54, 14 53")
+        bow = "Polygon ((13 52, 14 53, 14 52, 13 53, 13 52))"
+        twice = "Multi" + box.replace("((", "(((").replace("))", ")), ") + box[8:] + ")"
+        sizes = []
+        for shape in (box, spike, bow, twice):
+            release = publish(city.calls(100), AREA=zones_of(shape))["RELEASE"]
+            grid = load(release).grid
+            sizes.append(grid.n_cells * grid.cell**2)
+        np.testing.assert_allclose(sizes[1:], np.array([1, 0.5, 1]) * sizes[0], rtol=0.01)
 
     def test_feet_and_other_datums_are_understood(self):
         metres = area_of_box(QgsRectangle(0, 0, 10_000, 10_000), city.crs("EPSG:25833"), CONTEXT)
@@ -595,6 +783,12 @@ class Belonging(unittest.TestCase):
         QgsApplication.setLocale(QLocale("de_DE"))
         self.addCleanup(QgsApplication.setLocale, QLocale("en_US"))
         self.assertEqual(PLUGIN.provider.algorithm("plan").create().displayName(), "Planen")
+        broken = FOLDER / "kaputt.release.json"
+        broken.write_text("{}", encoding="utf-8")
+        parameters = {"RELEASE": str(broken), "REPORT": str(FOLDER / "kaputt.html")}
+        with self.assertRaises(QgsProcessingException) as caught:
+            processing.run("dpsort:inspectrelease", parameters)
+        self.assertEqual(str(caught.exception), "Diese Datei ist kein dpsort-geo-Release.")
 
     def test_the_same_inputs_make_the_grid_that_geopandas_users_get(self):
         """Writes what ``test_same_release.py`` compares with the other face of the library."""
@@ -602,6 +796,13 @@ class Belonging(unittest.TestCase):
         results = publish(city.calls(700), AREA=area)
         Path(FOLDER / "same.release.json").write_text(Path(results["RELEASE"]).read_text())
         (FOLDER / "same.points.json").write_text(json.dumps(coordinates(results["OUTPUT"])))
+        density = {"RELEASE": results["RELEASE"], "OUTPUT": str(FOLDER / "same.tif"), "CELL": 200}
+        processing.run("dpsort:densityfromrelease", density)
+        ranks = publish(city.calls(700), AREA=area, METHOD=1)["RELEASE"]
+        Path(FOLDER / "repeated.release.json").write_text(Path(ranks).read_text())
+        parameters = {"RELEASE": ranks, "SPREAD": False, "OUTPUT": "TEMPORARY_OUTPUT"}
+        layer = processing.run("dpsort:pointsfromrelease", parameters)["OUTPUT"]
+        (FOLDER / "repeated.points.json").write_text(json.dumps(coordinates(layer)))
         box = publish(city.calls(700), EXTENT=BOX)
         Path(FOLDER / "box.release.json").write_text(Path(box["RELEASE"]).read_text())
         (FOLDER / "box.points.json").write_text(json.dumps(coordinates(box["OUTPUT"])))
