@@ -18,14 +18,18 @@ _LAZY = {
     "count_cells": ".geo.publish",
     "plan": ".geo.publish",
     "read_release": ".geo.release",
+    "PrivacyWarning": ".geo.publish",
     "Ledger": ".publisher.ledger",
+    "BudgetSpent": ".publisher.ledger",
 }
 
 __all__ = [
     "BadInput",
+    "BudgetSpent",
     "Domain",
     "Ledger",
     "NotVerified",
+    "PrivacyWarning",
     "__version__",
     "count_cells",
     "plan",

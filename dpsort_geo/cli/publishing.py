@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Any, Optional, Tuple
 
@@ -88,6 +89,7 @@ def publish(
     used. The debit is written to the ledger before any noise is drawn.
     """
     from ..geo.publish import publish as make_release
+    from ..geo.publish import second_thought
     from ..publisher.ledger import default_path
 
     if no_ledger and ledger:
@@ -112,6 +114,9 @@ def publish(
             click.echo(release.to_json(), nl=False)
         else:
             release.save(out)
+        doubt = second_thought(release)
+        if doubt is not None:
+            warnings.warn(doubt, stacklevel=1)
     if out != "-":
         say(as_json, {"release": out, **release.statement()}, f"Wrote {out}: {release}")
 

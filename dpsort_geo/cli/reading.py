@@ -63,13 +63,15 @@ def points(release: str, out: str, repeated: bool) -> None:
 @click.option("--cell", type=float, metavar="METRES", help="Side of a cell  [default: by size]")
 def density(release: str, out: str, cell: Optional[float]) -> None:
     """Write the density of RELEASE to OUT: GeoTIFF, or cells as GeoPackage, GeoJSON, GeoParquet."""
+    from ..geo.density import picture, write_raster
     from ..geo.frames import write_frame
 
     read = read_release(release)
-    frame = read.density(cell)
     keep_what_is_not_ours(out)
     if Path(out).suffix.lower() in (".tif", ".tiff"):
-        return frame.to_raster(out)
+        shown = picture(read.decoded, read.domain, cell)
+        return write_raster(out, shown, read.domain, read.statement())
+    frame = read.density(cell)
     if Path(out).suffix.lower() == ".csv":  # a table without places would be of no use
         west, south, east, north = frame.bounds.to_numpy().T
         frame.insert(0, "x", (west + east) / 2)

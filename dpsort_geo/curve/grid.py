@@ -19,7 +19,7 @@ from . import hilbert
 Array = np.ndarray
 
 MAX_ORDER = 31
-#: squared distances between cells of a masked grid must fit into int64
+#: a mask has as many runs as its outline has cells; beyond this they no longer fit into memory
 MAX_MASKED_ORDER = 20
 #: points farther outside than this many cells are treated as if at this distance
 _FAR = 1 << 29
@@ -232,29 +232,51 @@ class Grid:
         return self.compress(self.curve_index(x, y))
 
     def nearest_allowed(self, column: Array, row: Array) -> Array:
-        """Curve index of the allowed cell nearest to each cell; the smallest index among equals.
+        """Curve index of the allowed cell nearest to each cell; the smallest index among equals."""
+        found = [np.zeros(0, np.int64)]
+        for first in range(0, column.size, _CHUNK):
+            here = slice(first, first + _CHUNK)
+            found.append(self._nearest(column[here], row[here]))
+        return np.concatenate(found)
 
-        A quadtree descent for all cells at once. A node is kept while its nearest corner is not
-        farther than the surest cell seen so far; distances are squared integers, so exact.
+    def _nearest(self, column: Array, row: Array) -> Array:
+        """A quadtree descent for all cells at once.
+
+        A node is kept while its nearest corner is not farther than the surest cell seen so far;
+        distances are squared integers, so exact. A first, greedy descent finds some near cell.
         """
+        bound = self._near_enough(column, row)
         who = np.arange(column.size)
         node = np.zeros(column.size, np.int64)
         for level in range(1, self.order + 1):
             node = (node[:, None] * 4 + np.arange(4)).reshape(-1)
             who = np.repeat(who, 4)
+            near, far = self._distances(level, node, column[who], row[who])
+            kept = near <= bound[who]
+            node, who, near, far = node[kept], who[kept], near[kept], far[kept]
             span = np.int64(4 ** (self.order - level))
             allowed = self.allowed_before((node + 1) * span) - self.allowed_before(node * span)
-            kept = allowed > 0
-            node, who, allowed = node[kept], who[kept], allowed[kept]
-            near, far = self._distances(level, node, column[who], row[who])
             sure = np.where(allowed == span, near, far)
-            bound = np.full(column.size, np.iinfo(np.int64).max)
-            np.minimum.at(bound, who, sure)
-            kept = near <= bound[who]
+            np.minimum.at(bound, who[allowed > 0], sure[allowed > 0])
+            kept = (allowed > 0) & (near <= bound[who])
             node, who, near = node[kept], who[kept], near[kept]
         order = np.lexsort((node, near, who))
         first = np.r_[True, np.diff(who[order]) > 0]
         return node[order][first]
+
+    def _near_enough(self, column: Array, row: Array) -> Array:
+        """Squared distance to an allowed cell that a descent to the nearest corners finds."""
+        node = np.zeros(column.size, np.int64)
+        near = np.zeros(column.size, np.int64)
+        for level in range(1, self.order + 1):
+            child = (node[:, None] * 4 + np.arange(4)).reshape(-1)
+            span = np.int64(4 ** (self.order - level))
+            empty = self.allowed_before((child + 1) * span) == self.allowed_before(child * span)
+            away, _ = self._distances(level, child, np.repeat(column, 4), np.repeat(row, 4))
+            away = np.where(empty, np.iinfo(np.int64).max, away).reshape(-1, 4)
+            best = np.argmin(away, axis=1)
+            node, near = node * 4 + best, np.take_along_axis(away, best[:, None], axis=1)[:, 0]
+        return near
 
     def _distances(self, level: int, node: Array, column: Array, row: Array) -> Tuple[Array, Array]:
         """Squared distance from cells to the nearest and the farthest cell of quadtree nodes."""

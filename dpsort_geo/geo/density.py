@@ -49,22 +49,27 @@ class DensityFrame(gpd.GeoDataFrame):
 
     def to_raster(self, path: Any) -> None:
         """Write points per square kilometre as a GeoTIFF in the domain's working CRS."""
-        rasterio = need("rasterio", "Writing a raster")
-        picture, domain = self._picture, self._domain
-        if picture is None or domain is None:
+        if self._picture is None or self._domain is None:
             raise BadInput("Only the result of density() itself can be written as a raster.")
-        per_km2 = _per_km2(picture, domain)
-        per_km2[picture.share == 0] = np.nan
-        top = picture.y0 + picture.cell * len(per_km2)
-        with replacing(path) as part, rasterio.open(
-            part, "w", driver="GTiff", dtype="float32", count=1, nodata=np.nan,
-            height=per_km2.shape[0], width=per_km2.shape[1], crs=domain.working_crs.to_wkt(),
-            transform=rasterio.Affine(picture.cell, 0, picture.x0, 0, -picture.cell, top),
-            compress="deflate",
-        ) as file:  # fmt: skip
-            file.write(per_km2[::-1].astype(np.float32), 1)
-            summary = (self._statement or {}).get("summary", "")
-            file.update_tags(DPSORT_GEO=summary, UNIT="points per square kilometre")
+        write_raster(path, self._picture, self._domain, self._statement or {})
+
+
+def write_raster(path: Any, shown: Picture, domain: Domain, statement: Dict[str, Any]) -> None:
+    """Write points per square kilometre as a GeoTIFF in the domain's working CRS."""
+    rasterio = need("rasterio", "Writing a raster")
+    per_km2 = _per_km2(shown, domain)
+    per_km2[shown.share == 0] = np.nan
+    top = shown.y0 + shown.cell * len(per_km2)
+    with replacing(path) as part, rasterio.open(
+        part, "w", driver="GTiff", dtype="float32", count=1, nodata=np.nan,
+        height=per_km2.shape[0], width=per_km2.shape[1], crs=domain.working_crs.to_wkt(),
+        transform=rasterio.Affine(shown.cell, 0, shown.x0, 0, -shown.cell, top),
+        compress="deflate",
+    ) as file:  # fmt: skip
+        file.write(per_km2[::-1].astype(np.float32), 1)
+        file.update_tags(
+            DPSORT_GEO=statement.get("summary", ""), UNIT="points per square kilometre"
+        )
 
 
 def density_frame(

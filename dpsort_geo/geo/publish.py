@@ -24,6 +24,7 @@ from ..publisher.cells import Cells, Tally
 from ..publisher.ledger import Ledger
 from ..publisher.measure import METHODS, count, measure
 from ..publisher.persons import joined_names
+from ..reader.density import pixel_area, raster
 from .crs import crs_name, crs_text
 from .domain import Domain
 from .points import is_dask, point_stream, projected
@@ -34,6 +35,10 @@ Progress = Callable[[int, Optional[int]], None]
 
 #: above this an epsilon promises little
 _HIGH_EPSILON = 3
+#: pixels as fine as this, along the outline, are the edge of a domain
+_EDGE_LEVEL = 8
+#: n epsilon from which on a release shows more than noise
+_CLEAR = 100
 #: points counted at a time
 _CHUNK = 1 << 20
 
@@ -110,6 +115,29 @@ def publish(
         ledger=book is not None,
     )
     return GeoRelease(core, domain)
+
+
+def second_thought(release: GeoRelease) -> Optional[str]:
+    """What looks wrong about a release, from what everybody can see in it.
+
+    Points in another CRS, or with x and y swapped, are moved to the nearest allowed cells, in
+    silence: how many there were is private. But the release itself shows where the mass went.
+    """
+    if release.release.size * release.release.exact_epsilon < _CLEAR:
+        return None
+    grid = release.domain.grid
+    level = min(_EDGE_LEVEL, grid.order)
+    allowed = np.pad(pixel_area(grid, level) > 0, 1)
+    inner = allowed.copy()
+    for axis in (0, 1):
+        inner &= np.roll(allowed, 1, axis) & np.roll(allowed, -1, axis)
+    mass = raster(release.decoded, level)
+    if mass[~inner[1:-1, 1:-1]].sum() <= release.release.size / 2:
+        return None
+    return (
+        "Most of the published points lie at the edge of the domain; check that the points are "
+        "in the CRS that they say, with x and y in the right order."
+    )
 
 
 def plan(

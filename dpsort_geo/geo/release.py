@@ -240,12 +240,12 @@ def _zones(zones: Any) -> Tuple[gpd.GeoDataFrame, List[Any]]:
         frame = zones
     else:
         raise BadInput("Zones must be a GeoDataFrame or a GeoSeries of polygons.")
-    if frame.crs is None:
-        raise BadInput("The zones have no CRS: say which one it is with set_crs().")
     try:
-        shapes = np.asarray(frame.geometry.array, object)
+        crs, shapes = frame.crs, np.asarray(frame.geometry.array, object)
     except AttributeError:
         raise BadInput("The zones have no geometry column: name it with set_geometry().") from None
+    if crs is None:
+        raise BadInput("The zones have no CRS: say which one it is with set_crs().")
     if not np.isin(shapely.get_type_id(shapes), (3, 6)).all():
         raise BadInput("Zones must be polygons; null geometries, lines and points have no inside.")
     return frame, [shapely.force_2d(shape) for shape in shapes]

@@ -328,3 +328,89 @@ def test_the_demo_draws_the_papers_figures(tmp_path):
     assert len([name for name in names if name.startswith("figure-")]) >= 8
     assert all(os.path.getsize(name) > 1000 for name in facts["files"])
     assert facts["error_metres"]["adaptive"] < 0.2 * facts["error_metres"]["paper, diffused"]
+
+
+# what the command does not do -------------------------------------------------------------------
+
+
+def test_the_command_alone_shows_its_help():
+    for words in ([], ["ledger"]):
+        done = run(*words)
+        assert b"Commands:" in done.stdout and done.stdout.count(b"\n") > 5 and not done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["publish", "{calls}", "{copy}", "-e", 1, *BOX],
+        ["points", "{release}", "{copy}"],
+        ["density", "{release}", "{copy}"],
+        ["count", "{release}", "{zones}", "{copy}"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_file_that_the_command_did_not_write_is_kept(folder, release, tmp_path, words):
+    copy = tmp_path / "private.gpkg"
+    copy.write_bytes((folder / "calls.gpkg").read_bytes())
+    names = {"calls": folder / "calls.gpkg", "copy": copy, "release": release}
+    names["zones"] = folder / "zones.geojson"
+    words = [word.format(**names) if isinstance(word, str) else word for word in words]
+    assert "was not written by dpsort-geo" in one_line(run(*words, code=2))
+    assert copy.read_bytes() == (folder / "calls.gpkg").read_bytes()
+
+
+def test_what_the_command_wrote_it_may_replace(release, tmp_path):
+    for name in ("a.geojson", "a.gpkg", "a.parquet"):
+        for _ in range(2):
+            run("points", release, tmp_path / name)
+
+
+UTM = ["--bounds", 560_000, 4_480_000, 610_000, 4_530_000, "--crs", "EPSG:32618"]
+
+
+def test_geojson_on_a_pipe_is_in_degrees_whatever_the_domain(folder, tmp_path):
+    raw = (folder / "calls.geojson").read_bytes()
+    lines = b"\n".join(json.dumps(one).encode() for one in json.loads(raw)["features"])
+    for text in (raw, lines):
+        piped = run("publish", "-", "-", "-e", 100, *UTM, "--no-ledger", input=text).stdout
+        (tmp_path / "r.json").write_bytes(piped)
+        at = dpsort_geo.read_release(tmp_path / "r.json").points().to_crs("EPSG:4326").geometry
+        assert at.x.mean() == pytest.approx(-73.95, abs=0.01)
+        assert at.y.mean() == pytest.approx(40.72, abs=0.01)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_a_table_on_a_pipe_reads_like_a_file(mark):
+    rows = ["X,Y,name", *["-73.9,40.7,a"] * 30]
+    text = "\n".join(rows).replace(",", mark).encode()
+    done = run("publish", "-", "-", "-e", 1, *BOX, "--no-ledger", input=text)
+    assert json.loads(done.stdout)["n"] == 30
+
+
+def test_swapped_coordinates_are_noticed_in_what_is_published(tmp_path):
+    right, swapped = tmp_path / "right.csv", tmp_path / "swapped.csv"
+    rng = np.random.default_rng(4)
+    places = np.column_stack([rng.normal(-73.95, 0.05, 2000), rng.normal(40.72, 0.05, 2000)])
+    for file, order in ((right, [0, 1]), (swapped, [1, 0])):
+        np.savetxt(file, places[:, order], delimiter=",", header="lon,lat", comments="")
+    for file, said in ((right, False), (swapped, True)):
+        done = run("publish", file, tmp_path / "r.json", "-e", 1, *BOX, "--no-ledger")
+        assert (b"lie at the edge of the domain" in done.stderr) is said
+
+
+def test_notes_and_refusals_speak_the_language_of_the_shell(folder, tmp_path):
+    done = run("publish", folder / "calls.gpkg", tmp_path / "r.json", "-e", 1, *BOX, "--no-ledger")
+    assert b"--neighbours add-remove" in done.stderr and b"neighbours=" not in done.stderr
+
+
+def test_a_ledger_that_cannot_be_meant_is_refused(folder, tmp_path):
+    words = ["publish", folder / "calls.gpkg", tmp_path / "r.json", "-e", 1, *BOX, "--ledger"]
+    one_line(run(*words, tmp_path / "not" / "there.sqlite", code=2))
+    one_line(run(*words, tmp_path / "a.sqlite", "--no-ledger", code=2))
+    assert not (tmp_path / "not").exists()
+
+
+def test_a_table_of_the_density_says_where_its_cells_are(release, tmp_path):
+    run("density", release, tmp_path / "d.csv", "--cell", 5000)
+    head = (tmp_path / "d.csv").read_text().splitlines()[0]
+    assert head == "x,y,count,per_km2"

@@ -15,7 +15,7 @@ from dpsort_geo.publisher.cells import count_cells
 from dpsort_geo.publisher.hybrid import publish_hybrid
 from dpsort_geo.publisher.sort import publish_sorted
 from dpsort_geo.reader.decode import decode
-from dpsort_geo.reader.density import pixel_area
+from dpsort_geo.reader.density import pixel_area, raster
 from dpsort_geo.reader.diffuse import points
 from dpsort_geo.reader.query import count_within, quantiles
 
@@ -223,3 +223,63 @@ def test_a_release_of_no_points_counts_none(kind):
     found = decode(released(kind, Grid(0, 0, 1, 6), at, less, neighbours="add-remove"))
     assert found.n == 0
     assert counts(found, [[rectangle(0, 0, 30, 30)]]).tolist() == [0]
+
+
+def in_cells(order, index, n):
+    grid = Grid(0.0, 0.0, 1.0, order)
+    x, y = grid.centres(np.resize(np.asarray(index, np.int64), n))
+    return count_cells(grid, x, y)
+
+
+@pytest.mark.parametrize("n, group_size", [(20, None), (500, 500), (2000, None)])
+def test_a_sort_release_with_all_groups_in_one_place_can_be_counted(n, group_size):
+    for _ in range(20):
+        release = publish_sorted(in_cells(4, [0], n), "0.05", group_size=group_size)
+        estimate, low, high = count_within(decode(release), [[rectangle(0, 0, 16, 16)]])
+        assert estimate[0] == pytest.approx(n) and low[0] <= n <= high[0]
+
+
+def test_the_whole_domain_of_a_sort_release_holds_n():
+    for turn in range(40):
+        release = publish_sorted(in_cells(5, np.arange(1024)[-turn - 1 :], 200), 1)
+        estimate, _, _ = count_within(decode(release), [[rectangle(0, 0, 32, 32)]])
+        assert estimate[0] == pytest.approx(200)
+
+
+@pytest.mark.parametrize("publish", [publish_sorted, publish_hybrid, publish_adaptive])
+def test_where_a_noisy_n_says_nobody_the_interval_still_has_room(publish):
+    for _ in range(2000):
+        release = publish(in_cells(4, [7], 1), "0.5", neighbours="add-remove")
+        if release.n <= 0:
+            break
+    assert release.n <= 0
+    estimate, low, high = count_within(decode(release), [[rectangle(0, 0, 16, 16)]])
+    assert estimate[0] == low[0] == 0 and high[0] >= 1
+    with pytest.raises(BadInput, match="no points at all"):
+        quantiles(decode(release), [0.5])
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+def test_an_epsilon_of_a_thousand_can_be_decoded(neighbours):
+    release = publish_adaptive(in_cells(4, np.arange(256), 300), 1000, neighbours=neighbours)
+    estimate, low, high = count_within(decode(release), [[rectangle(0, 0, 16, 16)]])
+    assert low[0] <= 300 <= high[0] and estimate[0] == pytest.approx(300, abs=1)
+
+
+def test_quantiles_at_both_ends_of_the_longest_curve_are_cells():
+    grid = Grid(0.0, 0.0, 1.0, 31)
+    cells = count_cells(grid, np.full(50, 2.0**31 - 0.5), np.full(50, 0.5))
+    x, y = quantiles(decode(publish_adaptive(cells, 10)), [0.0, 0.5, 1.0])
+    assert np.all((x > 0) & (x < 2.0**31) & (y > 0) & (y < 2.0**31))
+
+
+def test_a_fine_picture_is_the_coarse_one_cut_up():
+    rng = np.random.default_rng(3)
+    grid = Grid(0.0, 0.0, 1.0, 12, np.array([[0, 5_000_000], [6_000_000, 4**12]]))
+    cells = count_cells(grid, *rng.normal(2000, 300, (2, 5000)))
+    decoded = decode(publish_adaptive(cells, 1))
+    fine = raster(decoded, 11)
+    assert fine.sum() == pytest.approx(decoded.n) and fine.min() >= 0
+    assert fine[pixel_area(grid, 11) == 0].sum() == 0
+    corner = fine[:1024, :1024].sum(), raster(decoded, 6)[:32, :32].sum()
+    assert corner[0] == pytest.approx(corner[1], abs=5)
