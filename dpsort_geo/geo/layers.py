@@ -188,7 +188,7 @@ def lonlat_rings(domain: Domain) -> Tuple[List[List[List[float]]], LonLatBounds]
     rings, every = [], []
     for ring in rings_of(outline):
         lon, lat = domain.unproject(ring[:, 0], ring[:, 1], LONLAT)
-        lon = unwrapped(lon, middle)
+        lon, lat = _unbroken(lon, lat, middle)
         lat = np.clip(lat, -_EDGE_OF_MERCATOR, _EDGE_OF_MERCATOR)
         every.append(np.column_stack([lon, lat]))
         rings.append(np.round(np.column_stack([lat, lon]), 5).tolist())
@@ -196,6 +196,17 @@ def lonlat_rings(domain: Domain) -> Tuple[List[List[List[float]]], LonLatBounds]
     west, south = corners.min(axis=0)
     east, north = corners.max(axis=0)
     return rings, (float(west), float(south), float(east), float(north))
+
+
+def _unbroken(lon: Array, lat: Array, middle: float) -> Tuple[Array, Array]:
+    """A closed ring near a longitude; one that goes around a pole is closed along that pole."""
+    straight = np.degrees(np.unwrap(np.radians(lon)))
+    if abs(straight[-1] - straight[0]) < 180:
+        return unwrapped(lon, middle), lat
+    straight -= 360 * np.rint((straight.mean() - middle) / 360)
+    pole = np.copysign(90.0, lat.mean())
+    lon = np.concatenate([straight, straight[[-1, 0, 0]]])
+    return lon, np.concatenate([lat, [pole, pole, lat[0]]])
 
 
 def ramp(share: Array) -> Array:

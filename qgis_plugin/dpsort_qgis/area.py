@@ -5,6 +5,7 @@ projected CRS is used as it is, a geographic one gets an equal-area projection c
 """
 
 import dataclasses
+import math
 from typing import List
 
 import numpy as np
@@ -12,8 +13,11 @@ from qgis.core import (
     Qgis,
     QgsCoordinateReferenceSystem,
     QgsCoordinateTransform,
+    QgsCoordinateTransformContext,
     QgsCsException,
+    QgsDistanceArea,
     QgsGeometry,
+    QgsPointXY,
     QgsRectangle,
     QgsUnitTypes,
     QgsWkbTypes,
@@ -55,13 +59,14 @@ class PublicArea:
 
     @property
     def metres(self):
-        """Metres in one unit of the working CRS."""
-        return metres_per_unit(self.working_crs)
+        """Metres on the ground in one unit of the working CRS, at the middle of the grid."""
+        west, south, _, _ = self.bounds
+        return metres_on_the_ground(self.working_crs, west, south, self.side)
 
     def grid(self):
         """The grid with the area as its mask."""
         west, south, east, north = self.bounds
-        order = default_order(self.side * self.metres)
+        order = default_order(self.side * metres_per_unit(self.working_crs))
         grid = Grid(west, south, self.side / 2.0**order, order)
         if _is_whole_square(self.rings, east - west == north - south):
             return grid
@@ -255,6 +260,27 @@ def metres_per_unit(crs):
         return QgsUnitTypes.fromUnitToUnitFactor(crs.mapUnits(), Qgis.DistanceUnit.Meters)
     metres = QgsUnitTypes.DistanceUnit.DistanceMeters
     return QgsUnitTypes.fromUnitToUnitFactor(crs.mapUnits(), metres)
+
+
+def metres_on_the_ground(crs, x0, y0, side):
+    """Metres that one unit stands for at the middle of a square.
+
+    Web Mercator, at the latitude of Berlin, makes things two thirds longer than they are; where a
+    CRS is true to within a hundredth, its own unit is taken.
+    """
+    unit = metres_per_unit(crs)
+    measure = QgsDistanceArea()
+    measure.setSourceCrs(crs, QgsCoordinateTransformContext())
+    if not measure.setEllipsoid("EPSG:7030"):
+        return unit
+    middle, step = QgsPointXY(x0 + side / 2, y0 + side / 2), side / 1000
+    try:
+        across = measure.measureLine(middle, QgsPointXY(middle.x() + step, middle.y())) / step
+        along = measure.measureLine(middle, QgsPointXY(middle.x(), middle.y() + step)) / step
+    except QgsCsException:
+        return unit
+    square = across * along / unit**2
+    return unit * math.sqrt(square) if np.isfinite(square) and abs(square - 1) > 0.01 else unit
 
 
 def _in_degrees(crs):

@@ -17,7 +17,7 @@ from ._vendor.dpsort_geo.publisher.measure import count, measure
 from ._vendor.dpsort_geo.reader.decode import decode
 from ._vendor.dpsort_geo.reader.density import MAX_LEVEL, SMOOTH_LEVEL, pixel_area, raster
 from ._vendor.dpsort_geo.reader.diffuse import points
-from .area import crs_of, crs_text, metres_per_unit, transformed
+from .area import crs_of, crs_text, metres_on_the_ground, transformed
 from .i18n import tr
 
 
@@ -96,8 +96,7 @@ def density(release, cell=None):
     Pixels are squares of the quadtree; the size nearest to ``cell`` metres is taken. The numbers
     are those of ``GeoRelease.density`` with cells of that size.
     """
-    _, working = crs_pair(release)
-    side = release.grid.side * metres_per_unit(working)
+    side = release.grid.side * metres_of(release)
     level = 9 if not cell else round(math.log2(max(2.0, side / cell)))
     level = max(1, min(level, release.grid.order, MAX_LEVEL))
     finer = min(max(level, min(level + 1, SMOOTH_LEVEL)), release.grid.order)
@@ -109,14 +108,19 @@ def density_picture(release, level, finer=None):
 
     ``finer`` is the level at which the density is made before its pixels are put together.
     """
-    _, working = crs_pair(release)
     finer = level if finer is None else finer
     mass, share = raster(decode(release), finer), pixel_area(release.grid, finer)
     shape = (2**level, 2 ** (finer - level)) * 2
     mass, share = (pixels.reshape(shape).sum(axis=(1, 3)) for pixels in (mass, share))
-    square = (release.grid.side * metres_per_unit(working) / 1000 / 2**finer) ** 2
+    square = (release.grid.side * metres_of(release) / 1000 / 2**finer) ** 2
     nowhere = np.full_like(mass, np.nan)
     return np.divide(mass, share * square, out=nowhere, where=share > 0)[::-1]
+
+
+def metres_of(release):
+    """Metres on the ground in one unit of the release's grid."""
+    grid, (_, working) = release.grid, crs_pair(release)
+    return metres_on_the_ground(working, grid.x0, grid.y0, grid.side)
 
 
 def statement_text(release):

@@ -9,9 +9,8 @@ from qgis.PyQt.QtGui import QImage
 
 from ._vendor.dpsort_geo.atomic import write_text
 from ._vendor.dpsort_geo.errors import NotVerified
-from .area import metres_per_unit
 from .i18n import tr
-from .releases import crs_pair, density_picture, statement_text
+from .releases import crs_pair, density_picture, metres_of, statement_text
 from .style import RAMP
 
 _STYLE = """
@@ -102,8 +101,8 @@ def _expected(plan):
 
 
 def _settings(release):
-    crs, working = crs_pair(release)
-    metres = metres_per_unit(working)
+    crs, _ = crs_pair(release)
+    metres = metres_of(release)
     hidden = release.neighbours == "add-remove"
     whose = tr("one person with all their points") if release.unit == "person" else tr("one point")
     count = tr("{n} (noisy: the true number is hidden)") if hidden else "{n}"

@@ -248,3 +248,11 @@ def test_explore_draws_the_same_map_in_a_notebook(release, browser, tmp_path):
     assert page.locator("img.leaflet-image-layer").count() == 1
     page.screenshot(path=str(tmp_path / "folium.png"))
     page.close()
+
+
+def test_the_outline_of_a_domain_around_a_pole_is_closed_along_the_pole():
+    domain = dp.Domain.from_bounds((-3e6, -3e6, 3e6, 3e6), crs="EPSG:3995")
+    (ring,), (west, south, east, north) = layers.lonlat_rings(domain)
+    assert east - west == pytest.approx(360) and 45 < south < 65 and north > 85
+    steps = np.abs(np.diff(np.array(ring)[:-3, 1]))
+    assert steps.max() < 90  # nowhere does it jump to the other side of the map

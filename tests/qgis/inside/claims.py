@@ -681,6 +681,20 @@ class Areas(unittest.TestCase):
             text = crs_text(area.working_crs)
             self.assertEqual(crs_of(text), area.working_crs, text)
 
+    def test_web_mercator_is_measured_on_the_ground(self):
+        degrees = area_of_box(QgsRectangle(13, 52, 14, 52.6), city.crs("EPSG:4326"), CONTEXT)
+        x, y = transformed(
+            np.array([13.0, 14.0]),
+            np.array([52.0, 52.6]),
+            city.crs("EPSG:4326"),
+            city.crs("EPSG:3857"),
+            CONTEXT,
+        )
+        box = QgsRectangle(x[0], y[0], x[1], y[1])
+        mercator = area_of_box(box, city.crs("EPSG:3857"), CONTEXT)
+        ratio = mercator.side * mercator.metres / (degrees.side * degrees.metres)
+        self.assertAlmostEqual(ratio, 1, delta=0.02)
+
     def test_a_hole_in_the_area_stays_empty(self):
         outer = "(13 52, 14 52, 14 53, 13 53, 13 52)"
         ring = f"Polygon ({outer}, (13.2 52.2, 13.8 52.2, 13.8 52.8, 13.2 52.8, 13.2 52.2))"
