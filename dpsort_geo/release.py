@@ -6,13 +6,10 @@ everything that the file can prove about itself; it cannot prove that the noise 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import json
 import os
 import re
-import zlib
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Dict, List, Mapping, Optional, Tuple
@@ -23,17 +20,15 @@ from .atomic import PathLike, write_text
 from .budget import NEIGHBOURS, PROTECTED, epsilon_text, exact_epsilon
 from .curve.grid import Grid
 from .errors import BadInput
+from .packing import broken, number, optional_string, packed, string, truth, unpacked, whole
 from .schedule import MOST_POINTS
 
 Array = np.ndarray
 
 FORMAT = "dpsort-geo release"
 VERSION = 1
-#: the largest file and the longest array that a reader accepts
+#: the largest file that a reader accepts
 MOST_BYTES = 256 << 20
-MOST_VALUES = 1 << 24
-#: no publisher makes a longer number; as a float it is finite
-MOST_BITS = 256
 #: the measurements of each kind of release
 KINDS: Mapping[str, tuple[str, ...]] = {
     "adaptive": ("level", "index", "rate", "value"),
@@ -143,7 +138,7 @@ class Release:
 
     def to_json(self) -> str:
         """The release as JSON text; integers stay integers, epsilon stays decimal text."""
-        mask = None if self.grid.runs is None else _packed(self.grid.runs.reshape(-1))
+        mask = None if self.grid.runs is None else packed(self.grid.runs.reshape(-1))
         document = {
             "format": FORMAT,
             "version": VERSION,
@@ -165,7 +160,7 @@ class Release:
             },
             "crs": self.crs,
             "working_crs": self.working_crs,
-            "measurements": {name: _packed(self.measurements[name]) for name in KINDS[self.kind]},
+            "measurements": {name: packed(self.measurements[name]) for name in KINDS[self.kind]},
         }
         document["digest"] = _digest(document)
         return json.dumps(document, indent=1, allow_nan=False) + "\n"
@@ -181,34 +176,34 @@ class Release:
         try:
             grid, runs = document["grid"], None
             if grid["mask"] is not None:
-                runs = _unpacked(grid["mask"]).reshape(-1, 2)
-            kind = _text(document["kind"])
+                runs = unpacked(grid["mask"]).reshape(-1, 2)
+            kind = string(document["kind"])
             if kind not in KINDS:
                 raise BadInput("The release is of a kind that this version does not know.")
             release = cls(
                 kind=kind,
                 grid=Grid(
-                    _number(grid["x0"]), _number(grid["y0"]), _number(grid["cell"]),
-                    _whole(grid["order"]), runs,
+                    number(grid["x0"]), number(grid["y0"]), number(grid["cell"]),
+                    whole(grid["order"]), runs,
                 ),
-                epsilon=_text(document["epsilon"]),
-                neighbours=_text(document["neighbours"]),
-                unit=_text(document["unit"]),
-                n=_whole(document["n"]),
+                epsilon=string(document["epsilon"]),
+                neighbours=string(document["neighbours"]),
+                unit=string(document["unit"]),
+                n=whole(document["n"]),
                 measurements={
-                    name: _unpacked(document["measurements"][name]) for name in KINDS[kind]
+                    name: unpacked(document["measurements"][name]) for name in KINDS[kind]
                 },
-                settings={_text(k): _whole(v) for k, v in document["settings"].items()},
-                private=_truth(document["private"]),
-                crs=_optional_text(document["crs"]),
-                working_crs=_optional_text(document["working_crs"]),
-                ledger=_truth(document["ledger"]),
+                settings={string(k): whole(v) for k, v in document["settings"].items()},
+                private=truth(document["private"]),
+                crs=optional_string(document["crs"]),
+                working_crs=optional_string(document["working_crs"]),
+                ledger=truth(document["ledger"]),
             )  # fmt: skip
             _check_nothing_else(document, release)
         except BadInput:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
-            raise _broken() from None
+            raise broken() from None
         return release
 
 
@@ -276,10 +271,6 @@ def _check_nothing_else(document: Dict[str, Any], release: Release) -> None:
         raise BadInput("The release's statement is not what its fields say; do not rely on it.")
 
 
-def _broken() -> BadInput:
-    return BadInput("This is not a complete dpsort-geo release; ask for the file again.")
-
-
 def _parsed(text: str) -> Dict[str, Any]:
     if len(text) > MOST_BYTES:
         raise _too_large()
@@ -296,11 +287,11 @@ def _parsed(text: str) -> Dict[str, Any]:
         )
     claimed = document.pop("digest", None)
     if claimed is None:
-        raise _broken()
+        raise broken()
     try:
         digest = _digest(document)
     except RecursionError:
-        raise _broken() from None
+        raise broken() from None
     if claimed != digest:
         raise BadInput("The release was changed after it was made; ask for the file again.")
     return document
@@ -318,60 +309,3 @@ def _digest(document: Dict[str, Any]) -> str:
     """Shows accidents and careless edits; whoever can recompute it could also make a new file."""
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def _packed(values: Array) -> Any:
-    """Integers as text: int64 bytes, like with like, compressed; what exceeds int64 as a list."""
-    if values.dtype == object:
-        return [int(value) for value in values]
-    columns = values.astype("<i8").view(np.uint8).reshape(-1, 8).T
-    data = base64.b64encode(zlib.compress(columns.tobytes(), 6)).decode("ascii")
-    return {"count": int(values.size), "int64": data}
-
-
-def _unpacked(packed: Any) -> Array:
-    if isinstance(packed, list):
-        return np.array([_whole(value) for value in packed], object)
-    if set(packed) != {"count", "int64"}:
-        raise _broken()
-    count = _whole(packed["count"])
-    if not 0 <= count <= MOST_VALUES:
-        raise BadInput("The release claims more values than any publisher makes; it was not read.")
-    inflate = zlib.decompressobj()
-    try:
-        raw = inflate.decompress(base64.b64decode(packed["int64"], validate=True), 8 * count + 1)
-    except (zlib.error, binascii.Error):
-        raise _broken() from None
-    if len(raw) != 8 * count or not inflate.eof or inflate.unused_data:
-        raise _broken()
-    columns = np.frombuffer(raw, np.uint8).reshape(8, -1)
-    return np.ascontiguousarray(columns.T).view("<i8").reshape(-1).astype(np.int64)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or abs(value) >> MOST_BITS:
-        raise TypeError
-    return value
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise TypeError
-    return float(value)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    value.encode()  # half of a character has no place in a file
-    return value
-
-
-def _optional_text(value: Any) -> Optional[str]:
-    return None if value is None else _text(value)
-
-
-def _truth(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError
-    return value

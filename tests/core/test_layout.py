@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "dpsort_geo"
 #: the part that QGIS carries
 CORE = ["budget", "curve", "errors", "grouping", "hybrid", "planning", "publisher", "reader",
-        "release", "schedule", "verify"]  # fmt: skip
+        "packing", "release", "schedule", "verify"]  # fmt: skip
 CORE_FILES = sorted(
     path
     for name in CORE

@@ -25,13 +25,14 @@ from dpsort_geo.curve.grid import Grid
 from dpsort_geo.errors import BadInput, NotVerified
 from dpsort_geo.geo import coordinates, files
 from dpsort_geo.geo.release import from_text
+from dpsort_geo.packing import packed, unpacked
 from dpsort_geo.publisher.adaptive import publish_adaptive
 from dpsort_geo.publisher.cells import count_cells
 from dpsort_geo.publisher.hybrid import publish_hybrid
 from dpsort_geo.publisher.persons import count_person_points, count_persons
 from dpsort_geo.publisher.sort import publish_sorted
 from dpsort_geo.reader.decode import decode
-from dpsort_geo.release import Release, _digest, _packed, _unpacked
+from dpsort_geo.release import Release, _digest
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 #: the tests try the same inputs every time; the audit tries more, and others each time
@@ -138,7 +139,7 @@ def test_a_release_with_anything_in_any_place_is_refused_or_read(name, data):
 def test_a_release_with_wild_numbers_is_refused_or_read(name, data):
     document = document_of(name)
     part = data.draw(st.sampled_from(sorted(document["measurements"])))
-    values = _unpacked(document["measurements"][part]).tolist()
+    values = unpacked(document["measurements"][part]).tolist()
     for _ in range(data.draw(st.integers(1, 5))):
         values[data.draw(st.integers(0, len(values) - 1))] = data.draw(WHOLE)
     use(signed(changed(document, ("measurements", part), values)))
@@ -164,7 +165,7 @@ def test_an_absurd_number_of_points_is_refused(name, n):
 )
 def test_a_small_mask_in_a_deep_grid_takes_little_room(name, order, runs):
     document = changed(document_of(name), ("grid", "order"), order)
-    use(signed(changed(document, ("grid", "mask"), _packed(np.array(runs, np.int64)))))
+    use(signed(changed(document, ("grid", "mask"), packed(np.array(runs, np.int64)))))
 
 
 @pytest.mark.parametrize(
@@ -203,8 +204,8 @@ def adaptive_edits(values):
 def test_an_adaptive_release_with_other_nodes_or_rates_never_verifies(name):
     document = document_of(name)
     for values in adaptive_edits(RELEASES[name].measurements):
-        packed = {part: _packed(numbers) for part, numbers in values.items()}
-        text = signed({**document, "measurements": packed})
+        parts = {part: packed(numbers) for part, numbers in values.items()}
+        text = signed({**document, "measurements": parts})
         with pytest.raises(BadInput):
             Release.from_json(text).verify()
 
@@ -215,7 +216,7 @@ def test_a_release_with_more_or_fewer_sums_or_counts_never_verifies(name):
     for part, numbers in values.items():
         for other in (numbers[:-1], np.append(numbers, 1), numbers[:0]):
             if other.size != numbers.size:
-                text = signed(changed(document, ("measurements", part), _packed(other)))
+                text = signed(changed(document, ("measurements", part), packed(other)))
                 with pytest.raises(NotVerified):
                     Release.from_json(text).verify()
 
@@ -236,7 +237,7 @@ def test_a_release_with_other_settings_never_verifies(name):
 @pytest.mark.parametrize("name", ["sort, whole grid", "sort, mask"])
 def test_a_sort_release_with_another_epsilon_relation_unit_or_mask_never_verifies(name):
     document = document_of(name)
-    smaller = _packed(np.array([5, 900, 1000, 1003, 2000, 3999], np.int64))
+    smaller = packed(np.array([5, 900, 1000, 1003, 2000, 3999], np.int64))
     for path, other in (
         (("epsilon",), "0.999"), (("epsilon",), "2"), (("neighbours",), "add-remove"),
         (("unit",), "person"), (("grid", "mask"), smaller), (("grid", "order"), 7 if "whole" in name
@@ -249,7 +250,7 @@ def test_a_sort_release_with_another_epsilon_relation_unit_or_mask_never_verifie
 @pytest.mark.parametrize("name", ["adaptive, whole grid", "adaptive, mask"])
 def test_an_adaptive_release_with_another_epsilon_relation_or_mask_never_verifies(name):
     document = document_of(name)
-    without = _packed(np.array([2000, 4000], np.int64))
+    without = packed(np.array([2000, 4000], np.int64))
     for path, other in (
         (("epsilon",), "0.01"), (("epsilon",), "20"), (("neighbours",), "add-remove"),
         (("grid", "mask"), without), (("n",), 0), (("n",), -1), (("n",), 10**6),
@@ -268,14 +269,15 @@ def test_any_edit_without_a_new_digest_is_seen():
 HOSTILE = """
 import resource, sys, json
 import numpy as np
-from dpsort_geo.release import Release, _digest, _packed
+from dpsort_geo.packing import packed
+from dpsort_geo.release import Release, _digest
 from dpsort_geo.errors import BadInput
 document = json.loads(open(sys.argv[2]).read())
 del document["digest"]
 size = int(sys.argv[3])
 if sys.argv[1] == "nodes":
     for name in document["measurements"]:
-        document["measurements"][name] = _packed(np.arange(size))
+        document["measurements"][name] = packed(np.arange(size))
     document["digest"] = _digest(document)
     text = json.dumps(document)
 elif sys.argv[1] == "list":

@@ -27,7 +27,8 @@ REQUIRED = (
 )  # fmt: skip
 #: the modules of the library whose refusals the plugin shows
 SPEAKING = (
-    "release", "budget", "planning", "grouping", "curve/grid", "curve/cover", "publisher/cells",
+    "release", "packing", "budget", "planning", "grouping", "curve/grid", "curve/cover",
+    "publisher/cells",
     "publisher/persons", "publisher/ledger", "publisher/measure", "publisher/size",
     "publisher/sort", "reader/diffuse",
 )  # fmt: skip
