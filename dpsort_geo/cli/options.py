@@ -8,7 +8,7 @@ import time
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Optional
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 
 import click
 
@@ -30,6 +30,7 @@ _IN_SHELL = {
     "method='hybrid'": "--method hybrid",
     "dataset='name'": "--dataset NAME",
     "person=": "--person",
+    "Zones must be a GeoDataFrame or a GeoSeries of polygons": "ZONES must be a file of polygons",
 }
 
 
@@ -123,12 +124,19 @@ def say(as_json: bool, facts: Dict[str, Any], text: str, err: bool = False) -> N
     click.echo(out, err=err and not as_json)
 
 
-def keep_what_is_not_ours(out: str) -> None:
-    """Refuse to replace a file that dpsort-geo did not write: it may be the private original."""
+def keep_what_is_not_ours(out: str, *inputs: str, silent: Tuple[str, ...] = _NO_STATEMENT) -> None:
+    """Refuse to replace an input, or a file that dpsort-geo did not write: the private original.
+
+    ``silent`` are the endings of files that cannot say who wrote them, and are replaced.
+    """
     from ..geo.write import read_statement
     from ..release import load
 
-    if out == "-" or not Path(out).is_file() or Path(out).suffix.lower() in _NO_STATEMENT:
+    if out == "-" or not Path(out).is_file():
+        return
+    if any(Path(given).exists() and Path(out).samefile(given) for given in inputs):
+        raise BadInput(f"{out} is read and cannot be written to; give another name.")
+    if Path(out).suffix.lower() in silent:
         return
     for read in (load, read_statement):
         try:

@@ -96,7 +96,7 @@ def publish(
         raise BadInput("Give either --ledger or --no-ledger.")
     book = _ledger_path(ledger)
     domain = domain_from(**area)
-    _check_target(out)
+    _check_target(points, out)
     source = _standard_input() if points == "-" else points
     if points == "-" and dataset is None and not no_ledger:
         raise BadInput("Points from a pipe need --dataset NAME for the ledger, or --no-ledger.")
@@ -205,7 +205,7 @@ def _ledger_path(given: Optional[str]) -> Optional[Path]:
     return Path(given) if given else None
 
 
-def _check_target(out: str) -> None:
+def _check_target(points: str, out: str) -> None:
     """Refuse a target that cannot be written before epsilon is spent on it."""
     import tempfile
 
@@ -218,7 +218,7 @@ def _check_target(out: str) -> None:
         tempfile.TemporaryFile(dir=folder).close()
     except OSError:
         raise BadInput(f"The folder {folder} cannot be written to.") from None
-    keep_what_is_not_ours(out)
+    keep_what_is_not_ours(out, points, silent=())
 
 
 def _standard_input() -> Any:
@@ -226,14 +226,18 @@ def _standard_input() -> Any:
     raw = sys.stdin.buffer.read()
     if not raw.strip():
         raise BadInput("There is nothing on standard input; expected GeoJSON or CSV.")
+    if raw.startswith((b"PAR1", b"SQLite", b"PK", b"fgb")):
+        raise BadInput("A pipe takes GeoJSON or CSV; give the path of any other file.")
     if raw.lstrip()[:1] not in (b"{", b"["):
         return raw
     try:
         return json.loads(raw)
+    except RecursionError:
+        raise BadInput("Standard input is not valid GeoJSON.") from None
     except ValueError:
         pass
     try:  # a feature a line
         features = [json.loads(line) for line in raw.splitlines() if line.strip()]
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadInput("Standard input is not valid GeoJSON.") from None
     return {"type": "FeatureCollection", "features": features}

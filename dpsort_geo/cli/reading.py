@@ -48,7 +48,7 @@ def points(release: str, out: str, repeated: bool) -> None:
         ".geoparquet": read.to_geoparquet, ".gpkg": read.to_gpkg,
     }  # fmt: skip
     write = _by_ending(writers, out)
-    keep_what_is_not_ours(out)
+    keep_what_is_not_ours(out, release)
     write(out, diffuse=not repeated)
 
 
@@ -67,7 +67,7 @@ def density(release: str, out: str, cell: Optional[float]) -> None:
     from ..geo.frames import write_frame
 
     read = read_release(release)
-    keep_what_is_not_ours(out)
+    keep_what_is_not_ours(out, release)
     if Path(out).suffix.lower() in (".tif", ".tiff"):
         shown = picture(read.decoded, read.domain, cell)
         return write_raster(out, shown, read.domain, read.statement())
@@ -102,7 +102,7 @@ def count(release: str, zones: str, out: str, as_json: bool) -> None:
         table = counted.drop(columns=counted.geometry.name)
         rows = json.loads(table.to_json(orient="records"))
         return say(as_json, {"zones": rows}, table.to_csv(index=False).rstrip())
-    keep_what_is_not_ours(out)
+    keep_what_is_not_ours(out, release, zones)
     return write_frame(out, counted, read.statement())
 
 
@@ -144,6 +144,7 @@ def map_page(release: str, out: str, title: Optional[str], tiles: bool) -> None:
     page = read_release(release)
     if out == "-":
         return click.echo(page.map_page(title, tiles or None).html(), nl=False)
+    keep_what_is_not_ours(out, release)
     page.to_map(out, title=title, tiles=tiles or None)
     return None
 

@@ -31,12 +31,14 @@ def read_crs(crs: Any) -> pyproj.CRS:
 def _parsed_crs(crs: Any) -> pyproj.CRS:
     try:
         parsed = pyproj.CRS.from_user_input(crs)
-    except pyproj.exceptions.CRSError:
+    except (pyproj.exceptions.CRSError, RecursionError):
         raise BadInput(
             f"{str(crs)[:60]!r} is not a CRS that PROJ knows; give a code such as 'EPSG:4326'."
         ) from None
     if parsed.is_compound:
         parsed = parsed.sub_crs_list[0]
+    if parsed.is_vertical:
+        raise BadInput("A vertical CRS has no map; give coordinates in degrees or projected.")
     if parsed.is_geocentric:
         raise BadInput("A geocentric CRS has no map; give coordinates in degrees or projected.")
     return parsed.to_2d() if len(parsed.axis_info) == 3 else parsed

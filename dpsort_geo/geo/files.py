@@ -208,8 +208,9 @@ def _expand(path: PathLike) -> list[str]:
             f"{file_name(text)} stands for point files of more than one format, perhaps of the "
             "same points; say which with a glob, for example 'folder/*.parquet'."
         )
-    # a file that is found under two names still has each point once
-    return sorted(set(map(os.path.realpath, found)))
+    # a file that is found under two names, links of any kind, still has each point once
+    once = {(os.stat(file).st_dev, os.stat(file).st_ino): os.path.realpath(file) for file in found}
+    return sorted(once.values())
 
 
 def _wanted(file: Path, below: Path) -> bool:

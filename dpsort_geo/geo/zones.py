@@ -13,6 +13,7 @@ import numpy as np
 import pyproj
 import shapely
 
+from ..errors import BadInput
 from .area import EDGE_PIECES, box_ring, project_ring, rings_of, unwrapped
 from .crs import Bounds, read_crs
 from .domain import Domain
@@ -20,6 +21,7 @@ from .projection import ByProj, Cylindrical, transformer
 
 Array = np.ndarray
 
+DEGREES = pyproj.CRS("OGC:CRS84")
 #: how much more than the domain is kept on each side
 _MARGIN = 0.05
 #: an edge longer than this share of the domain is cut again, this many times at most
@@ -40,6 +42,9 @@ def zone_rings(domain: Domain, shapes: Sequence[Any], crs: Any) -> list[list[Arr
     whole = [_polygonal(shape) for shape in shapes]
     if source == domain.working_crs:
         return [rings_of(shape) for shape in whole]
+    if _is_cylinder(source):
+        # such a map breaks at the far meridian and has no poles; degrees can be put together
+        whole, source = [_in_degrees(shape, source) for shape in whole], DEGREES
     box = surroundings(domain, source)
     return [_bent(domain, shape, source, box) for shape in whole]
 
@@ -73,6 +78,33 @@ def _bent_ring(domain: Domain, ring: Array, source: pyproj.CRS, middle: Optional
     return bent
 
 
+def _is_cylinder(crs: pyproj.CRS) -> bool:
+    """Whether a map has straight meridians and parallels, as Web Mercator has."""
+    if crs.is_geographic:
+        return False
+    try:
+        way = transformer(DEGREES, crs)
+        x, y = way.forward(
+            np.array([-150.0, -150.0, 0.0, 150.0]), np.array([20.0, -40.0, 20.0, 20.0])
+        )
+    except BadInput:
+        return False
+    small = 1e-9 * max(float(np.ptp(x)), 1.0)
+    return bool(np.isfinite(x).all() and abs(x[0] - x[1]) < small and np.ptp(y[[0, 2, 3]]) < small)
+
+
+def _in_degrees(shape: Any, crs: pyproj.CRS) -> Any:
+    """Straight lines on a cylinder may bend in degrees, but for meridians and parallels."""
+    if shape.is_empty:
+        return shape
+    left, bottom, right, top = shape.bounds
+    pieces = shapely.segmentize(shape, max(right - left, top - bottom) / EDGE_PIECES)
+    way = transformer(DEGREES, crs)
+    return _polygonal(
+        shapely.transform(pieces, lambda at: np.column_stack(way.inverse(at[:, 0], at[:, 1])))
+    )
+
+
 def _cut(shape: Any, box: Bounds, turns: bool) -> Any:
     """The part of a shape in a box; in degrees, wherever the shape is a whole turn away too."""
     frame = shapely.box(*box)
@@ -85,6 +117,8 @@ def _cut(shape: Any, box: Bounds, turns: bool) -> Any:
 
 def _polygonal(shape: Any) -> Any:
     """A valid shape with the same inside; of parts that overlap, the union."""
+    if not np.isfinite(shapely.get_coordinates(shape)).all():
+        raise BadInput("The corners of a polygon must be finite numbers.")
     if not shape.is_valid:
         shape = shapely.make_valid(shape, method="structure", keep_collapsed=False)
     if shape.geom_type == "GeometryCollection":

@@ -136,10 +136,7 @@ def joined_names(parts: Sequence[Array]) -> Array:
         return np.concatenate(parts)
     text = {kind for kind in kinds if kind in "OSU"}
     if text and kinds - text:
-        raise BadInput(
-            "The persons are text in one part of the points and numbers in another; write them in "
-            "the same way."
-        )
+        raise _mixed()
     return np.concatenate([part.astype(object) for part in parts])
 
 
@@ -171,7 +168,16 @@ def _numbered_objects(person: Array) -> Array:
         raise
     except TypeError:  # pandas.NA has no truth value; a list cannot be hashed
         raise _missing() from None
+    if len({isinstance(one, (str, bytes)) for one in numbers}) > 1:
+        raise _mixed()
     return code
+
+
+def _mixed() -> BadInput:
+    return BadInput(
+        "Some persons are text and some are numbers, so that one person may have two names; "
+        "write all of them in the same way."
+    )
 
 
 def _too_long() -> BadInput:

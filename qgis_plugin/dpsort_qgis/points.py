@@ -84,7 +84,7 @@ def _next_features(features, column):
 def _person(value):
     if is_null(value):
         raise BadInput(tr("Every point needs a person: fill in the empty values of that field."))
-    return value if isinstance(value, (int, str)) else str(value)
+    return value if isinstance(value, (int, float, str)) else str(value)
 
 
 def _coordinates(blocks, persons):

@@ -133,6 +133,12 @@ def ledger():
     return Ledger(Path(QgsApplication.qgisSettingsDirPath()) / "dpsort" / "ledger.sqlite")
 
 
+def file_of(layer):
+    """The file that a layer lies in, or nothing."""
+    where = QgsProviderRegistry.instance().decodeUri(layer.providerType(), layer.source())
+    return os.path.realpath(str(where["path"])) if where.get("path") else ""
+
+
 def ledger_name(layer):
     """Under which name the ledger knows a layer: where its data lies, without passwords.
 
@@ -148,7 +154,7 @@ def ledger_name(layer):
         if where.get(part)
     ]
     if where.get("path"):
-        parts.append(os.path.realpath(str(where["path"])))
+        parts.append(file_of(layer))
         tables = [sub.split("!!::!!")[1] for sub in layer.dataProvider().subLayers()]
         if len(tables) > 1:
             parts.append(str(where.get("layerName") or tables[0]))

@@ -414,3 +414,33 @@ def test_a_table_of_the_density_says_where_its_cells_are(release, tmp_path):
     run("density", release, tmp_path / "d.csv", "--cell", 5000)
     head = (tmp_path / "d.csv").read_text().splitlines()[0]
     assert head == "x,y,count,per_km2"
+
+
+def test_a_file_that_is_read_is_not_written_to(folder, release, tmp_path):
+    table, own = tmp_path / "calls.csv", tmp_path / "own.json"
+    table.write_text("lon,lat\n" + "-73.9,40.7\n" * 30)
+    own.write_bytes(release.read_bytes())
+    zones = folder / "zones.geojson"
+    for words in (
+        ["publish", table, table, "-e", 1, *BOX, "--no-ledger"],
+        ["points", own, own],
+        ["count", own, zones, zones],
+        ["map", own, own],
+    ):
+        before = {path: path.read_bytes() for path in (table, own, zones)}
+        assert "another name" in one_line(run(*words, code=2))
+        assert before == {path: path.read_bytes() for path in before}
+
+
+def test_a_release_does_not_replace_a_table(tmp_path, folder):
+    table = tmp_path / "mine.csv"
+    table.write_text("private")
+    words = ["publish", folder / "calls.gpkg", table, "-e", 1, *BOX, "--no-ledger"]
+    one_line(run(*words, code=2))
+    assert table.read_text() == "private"
+
+
+def test_a_binary_file_on_a_pipe_is_told_what_a_pipe_takes(folder):
+    raw = (folder / "calls.gpkg").read_bytes()
+    done = run("publish", "-", "-", "-e", 1, *BOX, "--no-ledger", input=raw, code=2)
+    assert "A pipe takes GeoJSON or CSV" in one_line(done)

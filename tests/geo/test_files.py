@@ -218,6 +218,7 @@ def test_a_file_that_is_found_under_two_names_is_read_once(tmp_path):
     (tmp_path / "2024").mkdir()
     write_csv(tmp_path / "2024" / "a.csv", "lon,lat\n1,2\n")
     (tmp_path / "latest.csv").symlink_to(tmp_path / "2024" / "a.csv")
+    (tmp_path / "copy.csv").hardlink_to(tmp_path / "2024" / "a.csv")
     for path in (tmp_path, tmp_path / "**" / "**" / "*.csv"):
         assert len(read(files.batches(path))) == 1
 

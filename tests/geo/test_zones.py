@@ -64,6 +64,22 @@ def test_zones_of_any_size_hold_what_lies_in_them(published):
         assert found[name] == pytest.approx(inside.sum(), abs=20), name
 
 
+@pytest.mark.parametrize("crs", ["EPSG:3857", "EPSG:6933"])
+def test_zones_on_a_cylinder_hold_the_same_as_in_degrees(published, crs):
+    release, _ = published
+    zones = gpd.GeoSeries([shapely.box(-179, -70, 179, 70), shapely.box(2, 62, 40, 80)], crs=4326)
+    found = [release.count_within(zones.segmentize(0.5).to_crs(to)).estimate for to in (4326, crs)]
+    np.testing.assert_allclose(found[0], found[1], atol=3)
+
+
+def test_corners_that_are_nowhere_are_refused(published):
+    release, _ = published
+    with pytest.raises(dp.BadInput, match="finite"):
+        release.count_within(
+            gpd.GeoSeries([shapely.Polygon([(0, 0), (1, np.inf), (1, 0)])], crs=4326)
+        )
+
+
 def test_domains_anywhere_on_the_globe_are_read_back_and_mapped(published, tmp_path):
     release, _ = published
     release.save(tmp_path / "r.json")

@@ -15,6 +15,7 @@ from qgis.core import (
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterFile,
     QgsProcessingUtils,
+    QgsProperty,
 )
 from qgis.PyQt.QtGui import QIcon
 
@@ -145,14 +146,26 @@ class PrivacyAlgorithm(QgsProcessingAlgorithm):
         if private is not None:
             self._check_not_private(parameters, context, private)
 
+    def layer_of(self, parameters, name, context):
+        """The layer behind an input, also where only its selected features are meant.
+
+        QGIS itself finds none for those; without a layer there would be no guard and no ledger.
+        """
+        value = parameters.get(name)
+        if isinstance(value, QgsProcessingFeatureSourceDefinition):
+            value = value.source
+        if isinstance(value, QgsProperty):
+            value = value.valueAsString(context.expressionContext())[0]
+        if not isinstance(value, QgsMapLayer):
+            value = QgsProcessingUtils.mapLayerFromString(value, context) if value else None
+        if value is None:
+            raise BadInput(tr("The layer is not known to QGIS; add it to the project first."))
+        return value
+
     def _check_not_private(self, parameters, context, private):
-        source = self.parameterAsVectorLayer(parameters, private, context)
-        if source is None:
-            return
+        source = self.layer_of(parameters, private, context)
         if _given(parameters.get(self.AREA)):
-            layer = self.parameterAsVectorLayer(parameters, self.AREA, context)
-            if layer is None:
-                return
+            layer = self.layer_of(parameters, self.AREA, context)
             box, crs = layer.extent(), layer.crs()
         else:
             if _names(parameters.get(self.EXTENT), source, context):

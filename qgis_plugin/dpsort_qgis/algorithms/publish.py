@@ -1,9 +1,12 @@
 """Publish points privately."""
 
+import os
+
 from qgis.core import (
     QgsProcessing,
     QgsProcessingException,
     QgsProcessingFeatureSourceDefinition,
+    QgsProcessingOutputLayerDefinition,
     QgsProcessingOutputString,
     QgsProcessingParameterEnum,
     QgsProcessingParameterFeatureSink,
@@ -13,7 +16,7 @@ from qgis.core import (
     QgsProcessingParameterNumber,
 )
 
-from .._vendor.dpsort_geo.budget import NEIGHBOURS, epsilon_text
+from .._vendor.dpsort_geo.budget import NEIGHBOURS, epsilon_text, exact_epsilon
 from .._vendor.dpsort_geo.errors import BadInput
 from .._vendor.dpsort_geo.publisher.measure import METHODS
 from ..area import crs_of, crs_text
@@ -22,6 +25,7 @@ from ..planner import expected
 from ..points import Cancelled, read_points
 from ..releases import (
     check_writable,
+    file_of,
     gathered,
     ledger,
     ledger_name,
@@ -182,7 +186,7 @@ class PublishPoints(PrivacyAlgorithm):
     def _warn(self, parameters, context, feedback):
         """Say what the guarantee does not cover."""
         value = parameters.get(self.INPUT)
-        layer = self.parameterAsVectorLayer(parameters, self.INPUT, context)
+        layer = self.layer_of(parameters, self.INPUT, context)
         if isinstance(value, QgsProcessingFeatureSourceDefinition) and value.selectedFeaturesOnly:
             feedback.pushWarning(
                 tr(
@@ -192,7 +196,7 @@ class PublishPoints(PrivacyAlgorithm):
             )
         # a filter of the layer, or (since QGIS 3.32) of this run
         filtered = getattr(value, "filterExpression", "")
-        if filtered or (layer is not None and layer.subsetString()):
+        if filtered or layer.subsetString():
             feedback.pushWarning(
                 tr(
                     "The layer has a filter. If it was chosen by looking at the data, the filter "
@@ -223,13 +227,20 @@ class PublishPoints(PrivacyAlgorithm):
         ]
         for path in filter(None, files):
             check_writable(path)
+        self._check_room(parameters, context)
+        points = parameters.get(self.OUTPUT)
+        points = points if isinstance(points, str) else self._sink_path(points, context)
+        names = [file_of(self.layer_of(parameters, self.INPUT, context)), *files, points]
+        known = [os.path.realpath(name) for name in names if name]
+        if len(set(known)) < len(known):
+            raise BadInput(tr("The private layer and the outputs must be different files."))
         crs = crs_of(crs_text(area.crs))
         return (*files, PointsOutput(self, self.OUTPUT, crs, parameters, context))
 
     def _release(self, cells, area, parameters, context, feedback):
         method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
         neighbours = NEIGHBOURS[self.parameterAsEnum(parameters, self.NEIGHBOURS, context)]
-        epsilon = epsilon_text(self.parameterAsDouble(parameters, self.EPSILON, context))
+        epsilon = self._epsilon(parameters, context)
         person = self.parameterAsString(parameters, self.PERSON, context)
         group_size = None
         if parameters.get(self.GROUP_SIZE) not in (None, ""):
@@ -243,9 +254,25 @@ class PublishPoints(PrivacyAlgorithm):
         self._debit(epsilon, method, neighbours, person, area, parameters, context, feedback)
         return published(cells, area, epsilon, method, neighbours, person, group_size)
 
+    def _sink_path(self, sink, context):
+        """Where an output goes, as the toolbox says it."""
+        if isinstance(sink, QgsProcessingOutputLayerDefinition):
+            return sink.sink.valueAsString(context.expressionContext())[0]
+        return ""
+
+    def _check_room(self, parameters, context):
+        """Refuse what the ledger will refuse before an older output is opened for writing."""
+        left = ledger().left(ledger_name(self.layer_of(parameters, self.INPUT, context)))
+        if left is not None and exact_epsilon(self._epsilon(parameters, context)) > left:
+            raise BadInput(
+                tr("The limit of this layer in the ledger leaves less than this epsilon.")
+            )
+
+    def _epsilon(self, parameters, context):
+        return epsilon_text(self.parameterAsDouble(parameters, self.EPSILON, context))
+
     def _debit(self, epsilon, method, neighbours, person, area, parameters, context, feedback):
-        layer = self.parameterAsVectorLayer(parameters, self.INPUT, context)
-        name = ledger_name(layer) if layer is not None else tr("layer without a name")
+        name = ledger_name(self.layer_of(parameters, self.INPUT, context))
         box = " ".join(f"{edge:.6g}" for edge in area.bounds)
         domain = f"{box} in {crs_text(area.working_crs)}"[:2000]
         unit = "person" if person else "point"

@@ -430,6 +430,42 @@ class Bookkeeping(unittest.TestCase):
         self.assertFalse(target.exists())
         self.assertEqual(self.entries(layer), [])
 
+    def test_selected_features_are_debited_to_their_layer_and_guarded(self):
+        layer = city.in_project(city.calls(200, seed=61))
+        layer.selectAll()
+        chosen = QgsProcessingFeatureSourceDefinition(layer.id(), True)
+        publish(chosen, EPSILON=0.25)
+        self.assertEqual([float(e.epsilon) for e in self.entries(layer)], [0.25])
+        releases.ledger().limit(releases.ledger_name(layer), "0.3")
+        refusal(chosen, EPSILON=0.25)
+        for extent in (layer.id(), layer.extent()):
+            refusal(chosen, EPSILON=0.01, AREA=None, EXTENT=extent)
+        self.assertEqual(len(self.entries(layer)), 1)
+
+    def test_outputs_that_would_replace_the_input_or_each_other_are_refused(self):
+        folder = Path(tempfile.mkdtemp(dir=FOLDER))
+        path = city.saved(city.calls(50, seed=62), folder / "calls.gpkg")
+        before = path.read_bytes()
+        layer = QgsVectorLayer(str(path), "calls", "ogr")
+        for outputs in (
+            {"OUTPUT": str(path)},
+            {"RELEASE": str(path)},
+            {"RELEASE": str(folder / "a.json"), "REPORT": str(folder / "a.json")},
+        ):
+            refusal(layer, **outputs)
+        self.assertEqual(self.entries(layer), [])
+        del layer
+        self.assertEqual(path.read_bytes()[100:], before[100:])
+
+    def test_persons_in_a_decimal_field_are_told_apart_or_refused(self):
+        layer = QgsVectorLayer("Point?crs=EPSG:4326&field=who:double", "numbers", "memory")
+        for number in (2.0**53, 2.0**53 + 2, 5.0):
+            feature = QgsFeature(layer.fields())
+            feature.setGeometry(QgsGeometry.fromWkt("Point (13.4 52.45)"))
+            feature.setAttributes([number])
+            layer.dataProvider().addFeatures([feature])
+        self.assertIn("decimal column", refusal(layer, PERSON="who"))
+
     def test_a_file_has_one_name_in_the_ledger_however_it_is_opened(self):
         folder = Path(tempfile.mkdtemp(dir=FOLDER))
         path = city.saved(city.calls(10), folder / "calls.gpkg")
