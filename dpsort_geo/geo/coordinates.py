@@ -208,7 +208,7 @@ def geojson_crs(document: Any) -> CRS:
         return CRS("OGC:CRS84")
     try:
         return read_crs(named["properties"]["name"])
-    except (KeyError, TypeError):
+    except (BadInput, KeyError, TypeError):  # without the name: it is text of a private file
         raise BadInput("The GeoJSON names a CRS that is not known; write it in degrees.") from None
 
 

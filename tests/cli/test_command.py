@@ -444,3 +444,9 @@ def test_a_binary_file_on_a_pipe_is_told_what_a_pipe_takes(folder):
     raw = (folder / "calls.gpkg").read_bytes()
     done = run("publish", "-", "-", "-e", 1, *BOX, "--no-ledger", input=raw, code=2)
     assert "A pipe takes GeoJSON or CSV" in one_line(done)
+
+
+@pytest.mark.parametrize("text", [b"[" * 200_000, b'{"crs": {"properties": {"name": "secret-7"}}}'])
+def test_geojson_that_cannot_be_meant_is_refused_and_not_quoted(text):
+    done = run("publish", "-", "-", "-e", 1, *BOX, "--no-ledger", input=text, code=2)
+    assert "secret" not in one_line(done)

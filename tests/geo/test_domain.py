@@ -203,3 +203,9 @@ def test_a_bad_domain_is_refused_with_one_sentence(make, says):
 def test_a_notebook_shows_the_mask():
     text = dp.Domain.from_polygon(shapely.Point(0, 0).buffer(500), crs="EPSG:3857")._repr_html_()
     assert "data:image/png;base64," in text and "EPSG:3857" in text
+
+
+@pytest.mark.parametrize("crs", ["EPSG:5703", '{"type":"GeographicCRS","name":' + "[" * 5000])
+def test_a_crs_without_a_map_or_of_endless_depth_is_refused_in_a_sentence(crs):
+    with pytest.raises(dp.BadInput):
+        dp.Domain.from_bounds((0, 0, 1, 1), crs=crs)
