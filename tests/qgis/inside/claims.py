@@ -203,13 +203,15 @@ class Publishing(unittest.TestCase):
         self.assertEqual(len(listener.warned), 2)
 
     def test_nothing_that_is_said_tells_a_hidden_number_of_points(self):
-        listener = city.Listener()
-        page = FOLDER / "hidden.html"
-        results = publish(city.calls(1237), listener, NEIGHBOURS=1, EPSILON=0.1, REPORT=str(page))
-        if load(results["RELEASE"]).n == 1237:
-            self.skipTest("the noise was zero this time")
-        said = "\n".join(listener.said) + page.read_text(encoding="utf-8")
-        self.assertIsNone(re.search(r"1,?237\b", re.sub(r"base64,[^\"]*", "", said)))
+        # what is said has other numbers in it, and the noise can be zero: by chance the number is
+        # in one run in a few hundred, so in all of four runs less often than in one of a million
+        page, told = FOLDER / "hidden.html", []
+        for _ in range(4):
+            listener = city.Listener()
+            publish(city.calls(1237), listener, NEIGHBOURS=1, EPSILON=0.1, REPORT=str(page))
+            said = "\n".join(listener.said) + page.read_text(encoding="utf-8")
+            told.append(bool(re.search(r"1,?237\b", re.sub(r"base64,[^\"]*", "", said))))
+        self.assertFalse(all(told))
 
     def test_a_large_file_is_published_from_its_path(self):
         path = city.saved(city.calls(12000), FOLDER / "large.gpkg")
