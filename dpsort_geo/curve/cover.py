@@ -51,9 +51,17 @@ def blocks_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
 
     Blocks of one zone are disjoint. The mask of the grid plays no part here.
     """
-    key, start, stop = _row_runs(zones, grid)
+    return gathered(*_row_runs(zones, grid), grid.order)
+
+
+def gathered(key: Array, start: Array, stop: Array, order: int) -> Tuple[Array, Array, Array]:
+    """Runs of columns, row by row, as the largest quadtree blocks; the key is zone * 2^order + row.
+
+    Runs of one row must not overlap, but may touch.
+    """
+    key, start, stop = _at_depth(key, start, stop, 1, order)
     found: List[Tuple[Array, Array, Array]] = []
-    for level in range(grid.order, -1, -1):
+    for level in range(order, -1, -1):
         if not key.size:
             break
         if level:
@@ -71,7 +79,7 @@ def blocks_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
             key, start, stop = row, first, last
         else:
             rest = key, start, stop
-        found.append(_cells(rest, level))
+        found.append(cells_of(rest, level))
     if not found:
         empty = np.zeros(0, np.int64)
         return empty, empty, empty
@@ -80,8 +88,9 @@ def blocks_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
 
 
 def _row_runs(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
-    """Runs of columns inside each polygon, row by row; the key is zone * 2^order + row."""
-    zone, ax, ay, bx, by = _edges(zones, grid)
+    """Runs of columns whose centres are inside each polygon, row by row."""
+    zone, ax, ay, bx, by, _ = edges_of(zones, grid)
+    ax, ay, bx, by = ax - 0.5, ay - 0.5, bx - 0.5, by - 0.5  # the centre of cell (i, j) is (i, j)
     size = 2**grid.order
     first = np.clip(np.ceil(ay), 0, size).astype(np.int64)
     last = np.clip(np.ceil(by), 0, size).astype(np.int64)
@@ -97,12 +106,14 @@ def _row_runs(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
     key, column = key[order], column[order]
     start, stop = column[0::2], column[1::2]
     kept = start < stop
-    # two runs that touch, as of neighbouring parts, are one run
-    return _at_depth(key[0::2][kept], start[kept], stop[kept], 1, grid.order)
+    return key[0::2][kept], start[kept], stop[kept]
 
 
-def _edges(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array, Array, Array]:
-    """All edges, lower end first, in units where the centre of cell (i, j) is at (i, j)."""
+def edges_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, ...]:
+    """All edges: zone, x and y of the lower end, then of the higher, in cells from the corner.
+
+    Last, 1 for an edge that the ring follows upwards, and -1 for the others.
+    """
     owner: List[Array] = []
     tail: List[Array] = []
     head: List[Array] = []
@@ -115,11 +126,12 @@ def _edges(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array, Arr
     if not owner:
         raise BadInput("A polygon needs at least one ring.")
     offset = np.array([grid.x0, grid.y0])
-    a = (np.concatenate(tail) - offset) / grid.cell - 0.5
-    b = (np.concatenate(head) - offset) / grid.cell - 0.5
-    upward = (a[:, 1] < b[:, 1])[:, None]
-    low, high = np.where(upward, a, b), np.where(upward, b, a)
-    return np.concatenate(owner), low[:, 0], low[:, 1], high[:, 0], high[:, 1]
+    a = (np.concatenate(tail) - offset) / grid.cell
+    b = (np.concatenate(head) - offset) / grid.cell
+    upward = a[:, 1] < b[:, 1]
+    low, high = np.where(upward[:, None], a, b), np.where(upward[:, None], b, a)
+    sign = np.where(upward, 1.0, -1.0)
+    return np.concatenate(owner), low[:, 0], low[:, 1], high[:, 0], high[:, 1], sign
 
 
 def checked_ring(ring: Array) -> Array:
@@ -151,7 +163,8 @@ def _at_depth(
     return row, begin - row * width, end - row * width
 
 
-def _cells(runs: Tuple[Array, Array, Array], level: int) -> Tuple[Array, Array, Array]:
+def cells_of(runs: Tuple[Array, Array, Array], level: int) -> Tuple[Array, Array, Array]:
+    """The single cells of runs: zone, level, index."""
     key, start, stop = runs
     length = stop - start
     which = np.repeat(np.arange(length.size), length)

@@ -71,12 +71,14 @@ def polygon_of(area: Any, crs: Any) -> tuple[Any, pyproj.CRS]:
 
 
 def rings_of(geometry: Any) -> list[Array]:
-    """Rings of a polygon or multipolygon, holes too, as float arrays of shape (k, 2).
+    """Rings of a polygon or multipolygon, as float arrays of shape (k, 2); holes turn clockwise.
 
     >>> [ring.shape for ring in rings_of(shapely.box(0, 0, 1, 1))]
     [(5, 2)]
     """
-    lines = shapely.get_rings(shapely.get_parts(geometry))
+    lines, owner = shapely.get_rings(shapely.get_parts(geometry), return_index=True)
+    outer = np.diff(owner, prepend=-1) > 0
+    lines = np.where(shapely.is_ccw(lines) == outer, lines, shapely.reverse(lines))
     points, which = shapely.get_coordinates(lines, return_index=True)
     return np.split(points, np.flatnonzero(np.diff(which)) + 1) if len(points) else []
 

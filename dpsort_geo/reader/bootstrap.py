@@ -23,12 +23,13 @@ from typing import Tuple
 import numpy as np
 
 from ..budget import COUNT_UNITS, PERSON_UNITS, UNITS, path_units
+from ..curve.overlap import Blocks
 from ..errors import BadInput
 from ..release import Release
 from ..schedule import walk
 from .decode import Decoded, decode
 from .leaves import Leaves
-from .query import Blocks, coverage
+from .query import coverage
 from .uncertainty import tree_unevenness
 
 Array = np.ndarray
@@ -123,10 +124,10 @@ def _measured_again(release: Release, at: Array, rng: Generator) -> Release:
 
 def _counted(decoded: Decoded, at: Array, blocks: Blocks, zones: int) -> Array:
     """How many of the points lie in each zone; a cell that a zone cuts gives its share."""
-    zone, level, index = blocks
+    zone, level, index, share = blocks
     order = decoded.grid.order
     inside = np.maximum(level - order, 0)
     first = index << 2 * np.maximum(order - level, 0) >> 2 * inside
     last = np.where(inside > 0, first + 1, (index + 1) << 2 * np.maximum(order - level, 0))
     many = np.searchsorted(at, last) - np.searchsorted(at, first)
-    return np.bincount(zone, many * 0.25**inside, zones)
+    return np.bincount(zone, many * share * 0.25**inside, zones)

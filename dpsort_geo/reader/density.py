@@ -40,11 +40,13 @@ def raster(decoded: Decoded, level: int) -> Array:
 def leaned(leaves: Leaves, level: int) -> Array:
     """The parabolas of `lean`, on fine pictures, where smoothing would take minutes."""
     index = np.arange(4**level, dtype=np.int64)
-    mass = np.empty(index.size)
+    mass, whole = np.empty(index.size), np.ones(_CHUNK)
     for first in range(0, index.size, _CHUNK):
         some = index[first : first + _CHUNK]
         pixel = np.arange(some.size)
-        covered = coverage(leaves, (pixel, np.full(some.size, level), some), some.size)
+        covered = coverage(
+            leaves, (pixel, np.full(some.size, level), some, whole[: some.size]), some.size
+        )
         part = leaves.mass[covered.leaf] * covered.mass
         mass[first : first + _CHUNK] = np.bincount(covered.zone, part, some.size)
     return _laid_out(index, mass, level)

@@ -7,29 +7,27 @@ from typing import Any, List, Sequence, Tuple
 
 import numpy as np
 
-from ..curve.cover import Rings, blocks_of, checked_ring
+from ..curve.cover import Rings, checked_ring
 from ..curve.grid import Grid
+from ..curve.overlap import Blocks, overlap
 from ..errors import BadInput
 from .decode import Decoded
 from .lean import lean
 from .leaves import Leaves, columns_and_rows
 
 Array = np.ndarray
-#: zone number, level and index of quadtree blocks
-Blocks = Tuple[Array, Array, Array]
 
 METHODS = ("formula", "bootstrap")
 
-#: outlines are followed in eighths of a cell at most
+#: outlines are cut into pieces of an eighth of a cell at least: inside such a piece it does not
+#: matter any more how the density leans
 _FINER = 3
 _FINEST = 28
-#: a zone's outline has at least so many rows, and so many more if it holds everything: what its
-#: cells leave open shall be a small part of the noise
-_ROWS = 128
-_MORE_ROWS = 1 << 17
-#: a table of zones has at least so many rows, all of one height; so many are worked on together
-_ALL_ROWS = 1 << 18
-_MOST_ROWS = 1 << 19
+#: a zone's outline has at least so many pieces
+_PIECES = 128
+#: a table of zones has at least so many, all of one size; so many are worked on together
+_ALL_PIECES = 1 << 17
+_MOST_PIECES = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,66 +107,69 @@ def zone_blocks(decoded: Decoded, zones: Sequence[Rings]) -> Blocks:
     """Quadtree blocks of the zones (zone, level, index).
 
     As finely as is cheap for all of them together, so that zones which share a border add up; but
-    each at least so finely that its neighbours in the table do not matter for its answer.
+    each at least so finely that its neighbours in the table do not matter for its answer: its
+    outline has about as many pieces as there are leaves (or groups) for the mass that it holds.
     """
     grid = decoded.grid
-    height = np.array([_height(rings, grid) for rings in zones]) / grid.side
-    together = _ALL_ROWS * height / max(float(height.sum()), 1e-300)
-    order = _orders(grid, height, np.maximum(together, _ROWS))
-    blocks = _blocks(grid, zones, height, order)
+    length = np.array([_length(rings, grid) for rings in zones]) / grid.side
+    together = _ALL_PIECES * length / max(float(length.sum()), 1e-300)
+    order = _orders(grid, length, np.maximum(together, _PIECES))
+    blocks = _blocks(grid, zones, length, order)
     share = mass_on_curve(decoded, blocks, len(zones)) / max(decoded.n, 1)
-    finer = _orders(grid, height, _ROWS + _MORE_ROWS * share)
+    most = min(decoded.cumulative.place.size, _ALL_PIECES)
+    finer = _orders(grid, length, _PIECES + most * share)
     again = finer > order
     kept = ~again[blocks[0]]
-    more = _blocks(grid, zones, np.where(again, height, 0.0), finer)
-    zone, level, index = (np.concatenate([a[kept], b]) for a, b in zip(blocks, more))
-    return zone, level, index
+    more = _blocks(grid, zones, np.where(again, length, 0.0), finer)
+    zone, level, index, part = (np.concatenate([a[kept], b]) for a, b in zip(blocks, more))
+    return zone, level, index, part
 
 
-def _orders(grid: Grid, height: Array, rows: Array) -> Array:
-    """The finest order at which an outline crosses not more than so many rows."""
-    order = np.full(height.size, min(grid.order + _FINER, _FINEST))
-    while np.any(coarser := (order > 1) & (np.ldexp(height, order) > rows)):
+def _orders(grid: Grid, length: Array, pieces: Array) -> Array:
+    """The finest order at which an outline has not more than so many pieces."""
+    order = np.full(length.size, min(grid.order + _FINER, _FINEST))
+    while np.any(coarser := (order > 1) & (np.ldexp(length, order) > pieces)):
         order[coarser] -= 1
     return order
 
 
-def _blocks(grid: Grid, zones: Sequence[Rings], height: Array, order: Array) -> Blocks:
-    """Blocks of all zones with a height, each at its own order."""
+def _blocks(grid: Grid, zones: Sequence[Rings], length: Array, order: Array) -> Blocks:
+    """Blocks of all zones with an outline in the grid, each at its own order."""
     nothing = np.zeros(0, np.int64)
-    found = [(nothing, nothing, nothing)]
+    found: List[Blocks] = [(nothing, nothing, nothing, np.zeros(0))]
     for depth in np.unique(order).tolist():
         finer = Grid(grid.x0, grid.y0, grid.side / 2.0**depth, depth)
-        chosen = np.flatnonzero((order == depth) & (height > 0))
-        for some in _together(chosen, np.ldexp(height[chosen], depth), depth):
-            zone, level, index = blocks_of([zones[number] for number in some], finer)
-            found.append((some[zone], level, index))
-    zone, level, index = (np.concatenate(parts) for parts in zip(*found))
-    return zone, level, index
+        chosen = np.flatnonzero((order == depth) & (length > 0))
+        for some in _together(chosen, np.ldexp(length[chosen], depth), depth):
+            zone, level, index, share = overlap([zones[number] for number in some], finer)
+            found.append((some[zone], level, index, share))
+    zone, level, index, share = (np.concatenate(parts) for parts in zip(*found))
+    return zone, level, index, share
 
 
-def _height(rings: Rings, grid: Grid) -> float:
-    """How far the outline goes up and down inside the grid."""
+def _length(rings: Rings, grid: Grid) -> float:
+    """How far the outline goes inside the grid: half of its ways along x and along y."""
+    low = np.array([grid.x0, grid.y0])
     total = 0.0
     for ring in rings:
-        y = np.clip(checked_ring(ring)[:, 1], grid.y0, grid.y0 + grid.side)
-        total += float(np.abs(np.diff(y, append=y[:1])).sum())
-    return total
+        at = np.clip(checked_ring(ring), low, low + grid.side)
+        total += float(np.abs(np.diff(at, axis=0, append=at[:1])).sum())
+    return total / 2
 
 
-def _together(zones: Array, rows: Array, order: int) -> List[Array]:
-    """Parts of a table with not too many rows, and so few zones that their keys fit 64 bits."""
-    batch = np.cumsum(rows) // _MOST_ROWS + (np.arange(zones.size) >> max(0, 61 - 2 * order))
+def _together(zones: Array, pieces: Array, order: int) -> List[Array]:
+    """Parts of a table with not too many pieces, and so few zones that their keys fit 64 bits."""
+    batch = np.cumsum(pieces) // _MOST_PIECES + (np.arange(zones.size) >> max(0, 61 - 2 * order))
     return np.split(zones, np.flatnonzero(np.diff(batch)) + 1) if zones.size else []
 
 
 def mass_on_curve(decoded: Decoded, blocks: Blocks, zones: int) -> Array:
     """Mass of the blocks of each zone by F alone."""
-    zone, level, index = blocks
+    zone, level, index, share = blocks
     start = place_of(decoded.grid, level, index)
     stop = place_of(decoded.grid, level, index + 1)
     part = decoded.cumulative.upto(stop) - decoded.cumulative.upto(start)
-    return np.bincount(zone, part, zones)
+    return np.bincount(zone, part * share, zones)
 
 
 def place_of(grid: Grid, level: Array, index: Array) -> Array:
@@ -184,8 +185,8 @@ def place_of(grid: Grid, level: Array, index: Array) -> Array:
 
 
 def coverage(leaves: Leaves, blocks: Blocks, zones: int) -> Coverage:
-    """Share of each leaf in each zone: 1 for leaves inside a block, less for leaves around one."""
-    zone, level, index = blocks
+    """Share of each leaf in each zone: a block's own for leaves in it, less for one around it."""
+    zone, level, index, share = blocks
     order = max(leaves.grid.order, int(level.max(initial=0)))
     start = leaves.index << 2 * (order - leaves.level)
     first, last = index << 2 * (order - level), (index + 1) << 2 * (order - level)
@@ -201,7 +202,7 @@ def coverage(leaves: Leaves, blocks: Blocks, zones: int) -> Coverage:
     block = np.repeat(np.arange(many.size), many)
     inside = np.arange(block.size) - np.repeat(np.cumsum(many) - many, many) + low[block]
     area, mass = _partial(leaves, leaf, level[small], index[small])
-    ones = np.ones(inside.size)
+    area, mass = area * share[small], mass * share[small]
     key = np.concatenate([zone[block] * start.size + inside, zone[small] * start.size + leaf])
     pair, place = np.unique(key, return_inverse=True)
     place = place.reshape(-1)
@@ -209,8 +210,8 @@ def coverage(leaves: Leaves, blocks: Blocks, zones: int) -> Coverage:
         zones,
         pair // start.size,
         pair % start.size,
-        np.minimum(np.bincount(place, np.concatenate([ones, area]), pair.size), 1.0),
-        np.minimum(np.bincount(place, np.concatenate([ones, mass]), pair.size), 1.0),
+        np.minimum(np.bincount(place, np.concatenate([share[block], area]), pair.size), 1.0),
+        np.minimum(np.bincount(place, np.concatenate([share[block], mass]), pair.size), 1.0),
     )
 
 
@@ -224,8 +225,10 @@ def _partial(leaves: Leaves, leaf: Array, level: Array, index: Array) -> Tuple[A
     bent = np.flatnonzero(leaves.is_whole[leaf])
     leaf, level, index = leaf[bent], level[bent], index[bent]
     deeper = level - leaves.level[leaf]
+    width = (0.5 ** np.arange(64))[deeper]
     corners = leaves.column[leaf] << deeper, leaves.row[leaf] << deeper
+    density = np.ones(leaf.size)
     for axis, own in enumerate(columns_and_rows(level, index)):
-        u = np.ldexp((own - corners[axis]).astype(np.float64), -deeper)
-        mass[bent] *= shape.density(axis, leaf, u + np.ldexp(0.5, -deeper), np.ldexp(1.0, -deeper))
+        density *= shape.density(axis, leaf, (own - corners[axis] + 0.5) * width, width)
+    mass[bent] *= density
     return area, mass

@@ -25,12 +25,13 @@ from typing import List, Tuple
 import numpy as np
 
 from ..budget import UNITS
+from ..curve.overlap import Blocks
 from ..grouping import balanced_sizes
 from ..hybrid import count_rates, edges_of, groups_of, shares, variant_of
 from ..release import Release
 from .decode import Decoded
 from .monotone import Monotone
-from .query import Blocks, place_of
+from .query import place_of
 from .sorted import decode_sorted
 from .uncertainty import Spread, laplace_variance, total_variance, unevenness
 
@@ -135,14 +136,14 @@ def _decoded_again(release: Release) -> List[Monotone]:
 
 def _area(decoded: Decoded, blocks: Blocks, zones: int) -> Array:
     """Share of the allowed cells in each zone."""
-    zone, level, index = blocks
+    zone, level, index, share = blocks
     cells = place_of(decoded.grid, level, index + 1) - place_of(decoded.grid, level, index)
-    return np.bincount(zone, cells, zones) / decoded.grid.n_cells
+    return np.bincount(zone, cells * share, zones) / decoded.grid.n_cells
 
 
 def _overlaps(decoded: Decoded, blocks: Blocks, edges: Array) -> Tuple[Array, Array, Array, Array]:
     """Zone, stratum, the share of the stratum's cells in the zone, and the mass in both."""
-    zone, level, index = blocks
+    zone, level, index, part = blocks
     start = place_of(decoded.grid, level, index)
     stop = place_of(decoded.grid, level, index + 1)
     first = np.clip(np.searchsorted(edges, start, side="right") - 1, 0, edges.size - 2)
@@ -152,11 +153,11 @@ def _overlaps(decoded: Decoded, blocks: Blocks, edges: Array) -> Tuple[Array, Ar
     stratum = np.arange(block.size) - np.repeat(np.cumsum(many) - many, many) + first[block]
     start = np.maximum(start[block], edges[stratum])
     stop = np.maximum(np.minimum(stop[block], edges[stratum + 1]), start)
-    mass = decoded.cumulative.upto(stop) - decoded.cumulative.upto(start)
+    mass = (decoded.cumulative.upto(stop) - decoded.cumulative.upto(start)) * part[block]
     strata = edges.size - 1
     pair, place = np.unique(zone[block] * strata + stratum, return_inverse=True)
     place = place.reshape(-1)
     stratum = pair % strata
     width = edges[stratum + 1] - edges[stratum]
-    share = np.minimum(np.bincount(place, stop - start, pair.size) / width, 1.0)
+    share = np.minimum(np.bincount(place, (stop - start) * part[block], pair.size) / width, 1.0)
     return pair // strata, stratum, share, np.bincount(place, mass, pair.size)

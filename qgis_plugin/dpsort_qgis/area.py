@@ -177,12 +177,20 @@ def polygonal(geometry):
 
 
 def rings_of(geometry):
-    """Rings of a polygon geometry, holes too, as arrays of shape (k, 2)."""
+    """Rings of a polygon geometry, as arrays of shape (k, 2); holes turn clockwise."""
     shape = QgsGeometry(geometry)
     rings = []
     for polygon in shape.asMultiPolygon() if shape.convertToMultiType() else ():
-        rings += [np.array([(point.x(), point.y()) for point in ring]) for ring in polygon]
+        for number, points in enumerate(polygon):
+            ring = np.array([(point.x(), point.y()) for point in points])
+            rings.append(ring if _turns_left(ring) == (number == 0) else ring[::-1])
     return rings
+
+
+def _turns_left(ring):
+    """Whether a ring runs counterclockwise."""
+    x, y = (ring - ring[0]).T
+    return x @ np.roll(y, -1) > y @ np.roll(x, -1)
 
 
 def transformed(x, y, source, target, context):

@@ -5,10 +5,12 @@ import pytest
 import shapely
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shapely.geometry.polygon import orient
 
 from dpsort_geo.curve import hilbert
 from dpsort_geo.curve.cover import blocks_of, cover, runs_of
 from dpsort_geo.curve.grid import Grid, default_order
+from dpsort_geo.curve.overlap import overlap
 from dpsort_geo.errors import BadInput
 
 orders = st.integers(1, 5)
@@ -156,6 +158,56 @@ def test_many_zones_at_once_give_what_each_gives_alone_in_the_largest_blocks(zon
         brothers = np.stack([level[here], index[here] >> 2])
         _, count = np.unique(brothers[:, level[here] > 0], axis=1, return_counts=True)
         assert (count < 4).all()
+
+
+def shares_of(rings, grid):
+    """The share of every cell, from the blocks."""
+    _, level, index, share = overlap([rings], grid)
+    cells = np.zeros(grid.n_cells)
+    for depth, number, part in zip(level, index, share):
+        span = 4 ** (grid.order - depth)
+        cells[number * span : (number + 1) * span] += part
+    return cells
+
+
+@settings(deadline=None)
+@given(polygons(), st.integers(1, 5), st.sampled_from([1, 3, 7]))
+def test_a_zone_has_exactly_the_share_of_every_cell_that_lies_in_it(polygon, order, digits):
+    polygon = shapely.make_valid(shapely.set_precision(polygon, 10.0**-digits))
+    parts = [part for part in shapely.get_parts(polygon) if part.geom_type == "Polygon"]
+    if not parts:
+        return
+    grid = Grid(0.0, 0.0, 16 / 2**order, order)
+    x, y = grid.centres(np.arange(4**order))
+    half = grid.cell / 2
+    cells = shapely.box(x - half, y - half, x + half, y + half)
+    inside = shapely.area(shapely.intersection(cells, shapely.union_all(parts))) / grid.cell**2
+    rings = [
+        np.asarray(r.coords) for p in parts for r in (orient(p).exterior, *orient(p).interiors)
+    ]
+    assert shares_of(rings, grid) == pytest.approx(inside, abs=1e-5)
+
+
+def test_a_zone_may_lie_far_outside_on_any_side_and_be_as_thin_as_it_likes():
+    grid = Grid(0.0, 0.0, 1.0, 3)
+    box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+    for away in ([-20, 3], [20, 3], [3, -20], [3, 20]):
+        assert not shares_of([box + away], grid).any()
+    assert shares_of([box * 1e6 - 5e5], grid).tolist() == [1.0] * 64
+    assert shares_of([box * [1e6, 1e-3] - [5e5, -3.3]], grid).sum() == pytest.approx(8e-3)
+    assert shares_of([box * [1e-3, 1e6] - [-3.3, 5e5]], grid).sum() == pytest.approx(8e-3)
+    slanting = np.array([[-1e5, -1e5], [1e5, 1e5], [1e5, -1e5]])
+    assert shares_of([slanting], grid).sum() == pytest.approx(32)
+
+
+def test_rings_may_turn_either_way():
+    grid = Grid(0.0, 0.0, 1.0, 4)
+    box = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
+    outer, hole, island = box * 13.3 + 1.1, box * 8.4 + 3.2, box * 3.3 + 5.7
+    expected = shares_of([outer, hole[::-1], island], grid)
+    assert expected.sum() == pytest.approx(13.3**2 - 8.4**2 + 3.3**2)
+    for turned in ([outer, hole, island], [outer[::-1], hole[::-1], island[::-1]]):
+        assert shares_of(turned, grid) == pytest.approx(expected)
 
 
 def test_a_polygon_that_covers_no_cell_centre_is_refused_with_the_fix():

@@ -128,6 +128,12 @@ def test_a_triangle_and_the_rest_are_everything(adaptive, corners):
     assert inside >= -1e-9
 
 
+def test_a_count_follows_an_edge_however_little_it_moves(adaptive):
+    edges = 20 + np.arange(0.01, 1, 0.02)
+    step = np.diff(counts(adaptive, [[rectangle(0, 0, edge, 64)] for edge in edges]))
+    assert step.min() > 0.5 * step.mean() and step.max() < 1.5 * step.mean()
+
+
 def test_zones_outside_hold_nothing(decoded):
     zones = [[rectangle(70, 0, 80, 10)], [rectangle(-9, -9, -1, 100)], []]
     estimate, low, high = count_within(decoded, zones)

@@ -130,6 +130,19 @@ def test_ninety_percent_limits_hold_the_truth(kind, releases, seeded):
     assert overall < 0.88 and worst < 0.80
 
 
+def test_limits_hold_for_many_points_and_little_noise(seeded):
+    # where an edge runs inside its cells now matters more than the noise
+    rng, inside = np.random.default_rng(9), []
+    for number in range(len(SHAPES)):
+        at = np.clip(SHAPES[number](400_000, rng), 0, 1 - 1e-9)
+        release = released(at, 3, seeded(number), order=8)
+        corner, width = squares(at, 80, rng)
+        truth = [((at >= c) & (at < c + w)).all(axis=1).sum() for c, w in zip(corner, width)]
+        _, low, high = count_within(decode(release), [[ring(c, w)] for c, w in zip(corner, width)])
+        inside.append(np.mean((low <= truth) & (truth <= high)))
+    assert np.mean(inside) >= 0.88
+
+
 def small_tree(seeded, **more):
     rng = np.random.default_rng(3)
     at = np.clip(rng.normal(0.4, 0.15, (300, 2)), 0, 0.999)
