@@ -16,6 +16,8 @@ Bounds = tuple[float, float, float, float]
 #: of an area: what a map in metres may be off without being told apart from the ground
 _MUCH = 0.01
 
+Array = np.ndarray
+
 
 def read_crs(crs: Any) -> pyproj.CRS:
     if crs is None:
@@ -76,13 +78,21 @@ def stretch(crs: pyproj.CRS, lon: float, lat: float) -> float:
     >>> round(stretch(pyproj.CRS(3857), -74.0, 40.7), 2), stretch(pyproj.CRS(32618), -74.0, 40.7)
     (1.32, 1.0)
     """
-    if not (crs.is_projected and np.isfinite([lon, lat]).all()):
-        return 1.0
+    return float(np.sqrt(areal_scale(crs, np.array([lon]), np.array([lat]))[0]))
+
+
+def areal_scale(crs: pyproj.CRS, lon: Array, lat: Array) -> Array:
+    """How much larger than on the ground areas are on the map; 1 if that is about so everywhere."""
+    scale = np.ones(lon.shape)
+    known = np.isfinite(lon) & np.isfinite(lat)
+    if not (crs.is_projected and known.any()):
+        return scale
     try:
-        area = pyproj.Proj(crs).get_factors(lon, lat, errcheck=True).areal_scale
+        scale[known] = pyproj.Proj(crs).get_factors(lon[known], lat[known]).areal_scale
     except pyproj.exceptions.ProjError:
-        return 1.0
-    return float(np.sqrt(area)) if abs(area - 1) > _MUCH and np.isfinite(area) else 1.0
+        return scale
+    scale[~(np.isfinite(scale) & (scale > 0))] = 1.0
+    return scale if (np.abs(scale - 1) > _MUCH).any() else np.ones(lon.shape)
 
 
 def equal_area(crs: pyproj.CRS, box: Bounds) -> pyproj.CRS:

@@ -127,7 +127,9 @@ def _resampled(pixels: Array, edge: Array) -> Array:
 
 
 def _per_km2(shown: Picture, domain: Domain) -> Array:
-    area = shown.share * (shown.cell * domain.metres / 1000) ** 2
+    west, south = shown.edges
+    square = domain.square_metres(west + shown.cell / 2, south + shown.cell / 2)
+    area = shown.share * square * (shown.cell / 1000) ** 2
     return np.divide(shown.mass, area, out=np.zeros_like(shown.mass), where=area > 0)
 
 

@@ -13,7 +13,7 @@ import shapely
 from ..curve.cover import cover
 from ..curve.grid import Grid, default_order
 from ..errors import BadInput
-from ..reader.density import pixel_area
+from ..reader.density import between, pixel_area
 from .area import (
     EDGE_PIECES,
     box_ring,
@@ -25,12 +25,14 @@ from .area import (
     unwrapped,
     wrapped,
 )
-from .crs import Bounds, crs_name, equal_area, metres_per_unit, read_crs, stretch
+from .crs import Bounds, areal_scale, crs_name, equal_area, metres_per_unit, read_crs, stretch
 from .projection import Cylindrical, transformer
 
 Array = np.ndarray
 #: a picture of the mask never needs more than 2^10 cells a side
 _PICTURE_LEVEL = 10
+#: areas on the ground are known at so many places along each side
+_LATTICE = 65
 
 
 @dataclass(frozen=True, repr=False)
@@ -127,8 +129,12 @@ class Domain:
 
     @property
     def area(self) -> float:
-        """Area of the allowed cells in square metres."""
-        return self.grid.n_cells * self.cell_size**2
+        """Area of the allowed cells in square metres on the ground."""
+        level = min(7, self.grid.order)
+        pixel = self.grid.side / 2**level
+        middle = (np.arange(2**level) + 0.5) * pixel
+        square = self.square_metres(self.grid.x0 + middle, self.grid.y0 + middle)
+        return float((pixel_area(self.grid, level) * square).sum()) * pixel**2
 
     @cached_property
     def metres(self) -> float:
@@ -139,6 +145,23 @@ class Domain:
         except BadInput:  # a local map that says nothing of where it lies
             return unit
         return unit / stretch(self.working_crs, float(lon[0]), float(lat[0]))
+
+    def square_metres(self, x: Array, y: Array) -> Array:
+        """Square metres on the ground in one square unit of the working CRS, a row a y.
+
+        The same everywhere on a map that keeps areas. Web Mercator does not: it shows Oslo four
+        times as large as it is, and Athens less than twice.
+        """
+        grid, unit = self.grid, metres_per_unit(self.working_crs)
+        at = np.linspace(0, grid.side, _LATTICE)
+        try:
+            lon, lat = self.unproject(
+                np.tile(grid.x0 + at, at.size), np.repeat(grid.y0 + at, at.size), "EPSG:4326"
+            )
+        except BadInput:  # a local map that says nothing of where it lies
+            return np.full((y.size, x.size), unit**2)
+        square = unit**2 / areal_scale(self.working_crs, lon, lat).reshape(at.size, at.size)
+        return between(square, (y - grid.y0) / grid.side, (x - grid.x0) / grid.side)
 
     def project(self, x: Array, y: Array, crs: Any = None) -> tuple[Array, Array]:
         """Coordinates in ``crs`` (the domain's own, when None) to the working CRS.

@@ -116,7 +116,9 @@ def _density_at(decoded: Decoded, domain: Domain, x: Array, y: Array) -> Array:
     level = min(grid.order, _IMAGE_LEVEL)
     share = pixel_area(grid, level)
     pixel = grid.side / 2**level
-    area = share * (pixel * domain.metres / 1000) ** 2
+    middle = (np.arange(2**level) + 0.5) * pixel
+    square = domain.square_metres(grid.x0 + middle, grid.y0 + middle)
+    area = share * square * (pixel / 1000) ** 2
     mass = raster(decoded, level)
     per_km2 = np.divide(mass, area, out=np.zeros_like(mass), where=area > 0)
     u, v = (x - grid.x0) / pixel - 0.5, (y - grid.y0) / pixel - 0.5

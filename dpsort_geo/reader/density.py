@@ -59,6 +59,19 @@ def pixel_area(grid: Grid, level: int) -> Array:
     return _laid_out(index, np.diff(edge) / 4.0 ** (grid.order - level), level)
 
 
+def between(lattice: Array, row: Array, column: Array) -> Array:
+    """Values between those of a square lattice over the unit square, linear along both axes.
+
+    >>> between(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([0.5]), np.array([0.0, 0.5]))
+    array([[1. , 1.5]])
+    """
+    weights = []
+    for at in (row, column):
+        gap = np.abs(at[:, None] * (len(lattice) - 1) - np.arange(len(lattice)))
+        weights.append(np.maximum(1 - gap, 0.0))
+    return weights[0] @ lattice @ weights[1].T
+
+
 def smoothed(leaves: Leaves, level: int, rounds: int = ROUNDS) -> Array:
     """Tobler's pycnophylactic smoothing: leaves larger than a pixel blend, each keeps its mass."""
     zone = _zones(leaves, level)

@@ -273,22 +273,35 @@ def metres_per_unit(crs):
 def metres_on_the_ground(crs, x0, y0, side):
     """Metres that one unit stands for at the middle of a square.
 
-    Web Mercator, at the latitude of Berlin, makes things two thirds longer than they are; where a
-    CRS is true to within a hundredth, its own unit is taken.
+    Web Mercator, at the latitude of Berlin, makes things two thirds longer than they are.
     """
-    unit = metres_per_unit(crs)
+    middle = np.array([x0 + side / 2]), np.array([y0 + side / 2])
+    return math.sqrt(square_metres(crs, *middle, side)[0])
+
+
+def square_metres(crs, x, y, side):
+    """Square metres on the ground in one square unit of a CRS, at places in a square of that side.
+
+    Where the CRS is true to within a hundredth at all of them, its own unit is taken.
+    """
+    plain = np.full(len(x), metres_per_unit(crs) ** 2)
     measure = QgsDistanceArea()
     measure.setSourceCrs(crs, QgsCoordinateTransformContext())
     if not measure.setEllipsoid("EPSG:7030"):
-        return unit
-    middle, step = QgsPointXY(x0 + side / 2, y0 + side / 2), side / 1000
+        return plain
+    square = np.array([_square_metres(measure, *place, side / 1000) for place in zip(x, y)])
+    square = np.where(np.isfinite(square) & (square > 0), square, plain)
+    return square if (abs(square / plain - 1) > 0.01).any() else plain
+
+
+def _square_metres(measure, x, y, step):
+    here = QgsPointXY(x, y)
     try:
-        across = measure.measureLine(middle, QgsPointXY(middle.x() + step, middle.y())) / step
-        along = measure.measureLine(middle, QgsPointXY(middle.x(), middle.y() + step)) / step
+        across = measure.measureLine(here, QgsPointXY(x + step, y)) / step
+        along = measure.measureLine(here, QgsPointXY(x, y + step)) / step
     except QgsCsException:
-        return unit
-    square = across * along / unit**2
-    return unit * math.sqrt(square) if np.isfinite(square) and abs(square - 1) > 0.01 else unit
+        return math.nan
+    return across * along
 
 
 def _in_degrees(crs):

@@ -15,10 +15,19 @@ from ._vendor.dpsort_geo.publisher.cells import merge_all
 from ._vendor.dpsort_geo.publisher.ledger import Ledger
 from ._vendor.dpsort_geo.publisher.measure import count, measure
 from ._vendor.dpsort_geo.reader.decode import decode
-from ._vendor.dpsort_geo.reader.density import MAX_LEVEL, SMOOTH_LEVEL, pixel_area, raster
+from ._vendor.dpsort_geo.reader.density import (
+    MAX_LEVEL,
+    SMOOTH_LEVEL,
+    between,
+    pixel_area,
+    raster,
+)
 from ._vendor.dpsort_geo.reader.diffuse import points
-from .area import crs_of, crs_text, metres_on_the_ground, transformed
+from .area import crs_of, crs_text, metres_on_the_ground, square_metres, transformed
 from .i18n import tr
+
+#: areas on the ground are known at so many places along each side
+_LATTICE = 65
 
 
 def method_words():
@@ -112,9 +121,19 @@ def density_picture(release, level, finer=None):
     mass, share = raster(decode(release), finer), pixel_area(release.grid, finer)
     shape = (2**level, 2 ** (finer - level)) * 2
     mass, share = (pixels.reshape(shape).sum(axis=(1, 3)) for pixels in (mass, share))
-    square = (release.grid.side * metres_of(release) / 1000 / 2**finer) ** 2
+    square = _square_metres(release, level) * (release.grid.side / 1000 / 2**finer) ** 2
     nowhere = np.full_like(mass, np.nan)
     return np.divide(mass, share * square, out=nowhere, where=share > 0)[::-1]
+
+
+def _square_metres(release, level):
+    """Square metres on the ground in one square unit of the grid, for every pixel."""
+    grid, (_, working) = release.grid, crs_pair(release)
+    at = np.linspace(0, grid.side, _LATTICE)
+    place = np.tile(grid.x0 + at, at.size), np.repeat(grid.y0 + at, at.size)
+    lattice = square_metres(working, *place, grid.side).reshape(at.size, at.size)
+    middle = (np.arange(2**level) + 0.5) / 2**level
+    return between(lattice, middle, middle)
 
 
 def metres_of(release):

@@ -254,3 +254,22 @@ def test_a_missing_file_and_a_missing_folder_are_said(adaptive, tmp_path):
 def test_a_notebook_says_what_is_protected(adaptive):
     text = adaptive._repr_html_()
     assert "epsilon = 1" in text and "<img" in text
+
+
+def test_densities_in_web_mercator_are_per_square_kilometre_on_the_ground():
+    # 40,000 points even on the ground, from Athens to beyond Oslo: the map enlarges the north
+    rng = np.random.default_rng(2)
+    lat = np.degrees(np.arcsin(rng.uniform(*np.sin(np.radians([38.0, 62.0])), 40_000)))
+    points = gpd.GeoSeries(gpd.points_from_xy(rng.uniform(0, 30, 40_000), lat), crs=4326)
+    west, south, east, north = (
+        gpd.GeoSeries([shapely.box(0, 38, 30, 62)], crs=4326).to_crs(3857).total_bounds
+    )
+    domain = dp.Domain.from_bounds((west, south, east, north), crs="EPSG:3857")
+    with pytest.warns(dp.PrivacyWarning):
+        release = dp.publish(points.to_crs(3857), 3, domain)
+    ground = 6371.0**2 * np.radians(30) * np.ptp(np.sin(np.radians([38.0, 62.0])))
+    assert domain.area / 1e6 == pytest.approx(ground, rel=0.01)
+    cells = release.density(cell=domain.side / 4)
+    rich = cells[cells["count"] > 1000]  # where chance and noise are below a twentieth
+    assert len(rich) >= 12
+    assert rich.per_km2.to_numpy() == pytest.approx(40_000 / ground, rel=0.15)

@@ -28,6 +28,7 @@ from dpsort_qgis.area import (  # noqa: E402
     area_of_polygons,
     crs_of,
     crs_text,
+    square_metres,
     transformed,
 )
 from dpsort_qgis.gui.runner import Run  # noqa: E402
@@ -732,6 +733,13 @@ class Areas(unittest.TestCase):
         mercator = area_of_box(box, city.crs("EPSG:3857"), CONTEXT)
         ratio = mercator.side * mercator.metres / (degrees.side * degrees.metres)
         self.assertAlmostEqual(ratio, 1, delta=0.02)
+
+    def test_areas_in_web_mercator_are_those_on_the_ground_in_the_north_and_in_the_south(self):
+        lat = np.array([0.0, 38.0, 60.0])
+        mercator = city.crs("EPSG:3857")
+        x, y = transformed(np.full(3, 10.0), lat, city.crs("EPSG:4326"), mercator, CONTEXT)
+        square = square_metres(mercator, x, y, side=1e6)
+        np.testing.assert_allclose(square, np.cos(np.radians(lat)) ** 2, rtol=0.01)
 
     def test_a_hole_in_the_area_stays_empty(self):
         outer = "(13 52, 14 52, 14 53, 13 53, 13 52)"
