@@ -36,9 +36,10 @@ _BLOCK = 1 << 22
 
 _PARQUET = (".parquet", ".geoparquet", ".pq")
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".txt")
-_OGR = (".gpkg", ".geojson", ".geojsonl", ".json", ".shp", ".shp.zip", ".fgb")
-#: what is looked for in a folder, where .json and .txt files may be anything
-IN_FOLDER = tuple(sorted({*_PARQUET, *_CSV, *_OGR} - {".txt", ".json"}))
+_GEOJSON = (".geojson", ".geojsonl", ".geojsons", ".ndjson", ".json")
+_OGR = (".gpkg", *_GEOJSON, ".shp", ".shp.zip", ".fgb")
+#: what is looked for in a folder, where text and plain JSON may be anything
+IN_FOLDER = tuple(sorted({*_PARQUET, *_CSV, *_OGR} - {".txt", ".json", ".ndjson"}))
 EXPECTED = "GeoParquet, GeoPackage, GeoJSON, Shapefile, FlatGeobuf or CSV"
 
 

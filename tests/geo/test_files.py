@@ -54,6 +54,8 @@ WRITERS = {
     "point.parquet": lambda f, p: f.to_parquet(p, geometry_encoding="geoarrow"),
     "points.gpkg": lambda f, p: f.to_file(p),
     "points.geojson": lambda f, p: f.to_file(p, COORDINATE_PRECISION=15),
+    "points.ndjson": lambda f, p: f.to_file(p, driver="GeoJSONSeq", COORDINATE_PRECISION=15),
+    "points.geojsons": lambda f, p: f.to_file(p, driver="GeoJSONSeq", COORDINATE_PRECISION=15),
     "points.shp": lambda f, p: f.to_file(p),
     "points.fgb": lambda f, p: f.to_file(p, SPATIAL_INDEX="NO"),
 }
