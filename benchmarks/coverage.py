@@ -1,6 +1,6 @@
 """How often the 90 % intervals of counts hold the truth, and how wide they are.
 
-Every data set (see `datasets`) x 3,000, 10,000 and 40,000 points x epsilon 0.1 and 1, two releases
+Every data set (see `datasets`) x 3,000 to 1,000,000 points x epsilon 0.1 and 1, two releases
 of each kind, the adaptive one on grids of order 8 and 12, the others of order 10. On each, 100
 squares of log-uniform width from 1/64 of the side to all of it; half of them anywhere, half around
 a point of the data. Width class k has squares of 2^-k to 2^-(k+1) of the side. Wanted: at least
@@ -38,7 +38,7 @@ from dpsort_geo.publisher.sort import publish_sorted  # noqa: E402
 from dpsort_geo.reader.decode import decode  # noqa: E402
 from dpsort_geo.reader.query import count_within  # noqa: E402
 
-SIZES = (3_000, 10_000, 40_000)
+SIZES = (3_000, 10_000, 40_000, 1_000_000)
 EPSILONS = (0.1, 1.0)
 RELEASES = 2
 SQUARES = 100
