@@ -24,10 +24,12 @@ METHODS = ("formula", "bootstrap")
 _FINER = 3
 _FINEST = 28
 #: a zone's outline has at least so many pieces
-_PIECES = 128
+_PIECES = 64
 #: a table of zones has at least so many, all of one size; so many are worked on together
 _ALL_PIECES = 1 << 17
 _MOST_PIECES = 1 << 18
+#: zones of a long table that are in memory together
+_MOST_ZONES = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +72,11 @@ def count_within(
     if not len(zones):
         empty = np.zeros(0)
         return empty, empty, empty
+    if decoded.leaves is not None and method == "formula" and len(zones) > _MOST_ZONES:
+        starts = range(0, len(zones), _MOST_ZONES)
+        parts = [count_within(decoded, zones[i : i + _MOST_ZONES], level) for i in starts]
+        estimate, low, high = (np.concatenate(part) for part in zip(*parts))
+        return estimate, low, high
     blocks = zone_blocks(decoded, zones)
     known: Any = blocks
     if decoded.leaves is None:

@@ -71,6 +71,21 @@ def test_a_partition_adds_up(decoded):
     assert counts(decoded, zones).sum() == pytest.approx(N)
 
 
+def test_a_long_table_adds_up_and_gives_every_zone_its_own_answer(adaptive):
+    edge = np.linspace(0, 64, 72)
+    zones = [
+        [rectangle(a, c, b, d)] for a, b in zip(edge, edge[1:]) for c, d in zip(edge, edge[1:])
+    ]
+    assert len(zones) > 5000
+    found = count_within(adaptive, zones)
+    assert found[0].sum() == pytest.approx(N)
+    some = [17, 4000, 4095, 4096, 5040]
+    alone = count_within(adaptive, [zones[number] for number in some])
+    assert found[0][some] == pytest.approx(alone[0], abs=0.05)
+    for limit, own in zip(found[1:], alone[1:]):
+        assert np.abs(limit[some] - own).max() <= 1
+
+
 def test_zones_made_of_leaves_hold_the_leaves_masses(adaptive):
     leaves = adaptive.leaves
     size = leaves.size
