@@ -103,9 +103,11 @@ same pixels.
 
 No published point lies outside the mask. What the density gains depends on how much mass the noise
 puts into the water without a mask: much for the places of the world, whose land is a small part of
-the square; little for New York, where nearly all of the error lies inland. {mask_words} A finer
-grid follows the coast more closely, and then much of what lies in the water without a mask is in
-pixels that are partly land, where this measure does not see it.
+the square; little for New York, where nearly all of the error lies inland. A finer grid follows the
+coast more closely, and then much of what lies in the water without a mask is in pixels that are
+partly land, where this measure does not see it.
+
+{mask_words}
 
 ## What to expect beforehand
 
@@ -193,13 +195,12 @@ def mask_table(mask: List[Dict[str, Any]]) -> str:
         for order, measure in product(orders, ("EMD", "L1")):
             values = [r[measure] for r in mask if r["data"] in chosen and r["order"] == order]
             cells.append(f"{mean_of(values):.3f} ({min(values):.2f} to {max(values):.2f})")
-        held = np.mean([row["held"] for row in mask if row["data"] in chosen])
-        rows.append([*cells, f"{held:.1%}"])
+        rows.append(cells)
     heads = [
         f"{words}, {2**order} x {2**order}"
         for order, words in product(orders, ("earth mover's distance", "density L1"))
     ]
-    return table(["data", *heads, "90 % intervals hold"], rows)
+    return table(["data", *heads], rows)
 
 
 def mask_words(mask: List[Dict[str, Any]]) -> str:

@@ -19,6 +19,8 @@ import json
 import sys
 import time
 from functools import partial
+from itertools import product
+from multiprocessing import Pool
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Tuple
 
@@ -103,16 +105,20 @@ def summary(rows: List[Row]) -> Dict[str, Any]:
     }
 
 
+def measured(name: str) -> List[Row]:
+    """All releases of one data set."""
+    rng = np.random.default_rng([90, *name.encode()])
+    cases = product(KINDS, SIZES, EPSILONS, range(RELEASES))
+    return [one(name, n, epsilon, kind, rng) for kind, n, epsilon, _ in cases]
+
+
 def main() -> None:
-    rng = np.random.default_rng(90)
     rows: List[Row] = []
     begin = time.perf_counter()
-    for name in datasets.names():
-        for kind in KINDS:
-            for n in SIZES:
-                for epsilon in EPSILONS:
-                    rows += [one(name, n, epsilon, kind, rng) for _ in range(RELEASES)]
-        print(f"{name}: {time.perf_counter() - begin:.0f} s so far", flush=True)
+    with Pool() as pool:
+        for part in pool.imap(measured, datasets.names()):
+            rows += part
+            print(f"{part[0]['data']}: {time.perf_counter() - begin:.0f} s so far", flush=True)
     kept: Dict[str, Any] = {}
     print(f"{'':20s} covered   by width class (wide to narrow)             width  normal width")
     for kind in KINDS:
