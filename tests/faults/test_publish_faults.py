@@ -31,6 +31,11 @@ LARGE = [*BOX, "--method", "sort", "--group-size", "1"]
 KILLS = int(os.environ.get("DPSORT_GEO_KILLS", "20"))
 
 
+def heeds_ctrl_c():
+    """What a shell starts in the background ignores Ctrl-C, and so does all that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Place:
     """A folder with private points, a ledger and room for releases."""
 
@@ -61,7 +66,7 @@ class Place:
     def start(self, dataset, points=None, **more):
         return subprocess.Popen(
             self.command(dataset=dataset, points=points), env=self.environment(),
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **more,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=heeds_ctrl_c, **more,
         )  # fmt: skip
 
     def debits(self, dataset="calls"):
