@@ -18,6 +18,11 @@ Results go to benchmarks/results/arena.json and docs/img/arena.png. `--quick` is
     python benchmarks/arena.py
     python benchmarks/arena.py --again ours          # after a change of ours: peers are kept
     python benchmarks/arena.py --report              # of what the log has so far
+    python benchmarks/arena.py --add HTF --add HDPView --minutes 8
+
+The last one runs peers that came later, in a part of the cells (n = 10,000 and 100,000, epsilon 0.1
+and 1, one seed), and keeps their errors over those of the best peer of the stored cells, in
+benchmarks/results/arena_added.json.
 """
 
 from __future__ import annotations
@@ -31,21 +36,22 @@ import zlib
 from itertools import product
 from multiprocessing import Pool
 from pathlib import Path
-from typing import Any, Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_threads, "1")  # one process a core is faster than many threads
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-import datasets  # noqa: E402
+import datasets
+from runs import carry_on
 
-from dpsort_geo.compare import MECHANISMS, UNPROVEN, metrics  # noqa: E402
-from dpsort_geo.compare.isotonic import isotonic_masses  # noqa: E402
-from dpsort_geo.compare.ours import ours  # noqa: E402
+from dpsort_geo.compare import MECHANISMS, UNPROVEN, metrics
+from dpsort_geo.compare.isotonic import isotonic_masses
+from dpsort_geo.compare.ours import ours
 
 Raster = np.ndarray
 Cell = Tuple[str, int, float, int]
@@ -285,6 +291,37 @@ def draw(table: Dict[Any, Any], path: Path) -> None:
     print(f"drawn in {path.relative_to(ROOT)}")
 
 
+def add(names: List[str], minutes: Optional[float]) -> None:
+    """Peers that came later, against the best peer that the stored cells know."""
+    stored = json.loads((ROOT / "benchmarks/results/arena.json").read_text())["cells"]
+    cells = {(cell["set"], cell["n"], cell["eps"]): cell for cell in stored}
+    tasks = [
+        [[name, n, eps, 0], [by]]
+        for n, by, eps, name in product(SIZES[:2], names, (1.0, 0.1), datasets.names())
+    ]
+    found = carry_on(ROOT / "build" / "arena_added.jsonl", tasks, run, minutes)
+    kept: Dict[str, Any] = {}
+    for (row,) in found:
+        cell = cells[tuple(row["cell"][:3])]
+        best = [cell["ours"][m] / cell[measure][0] for m, measure in enumerate(MEASURES)]
+        kept.setdefault(row["by"], []).append([e / b for e, b in zip(row["errors"], best)])
+    result = {
+        by: {
+            "cells": len(rows),
+            **{
+                measure: {
+                    "geometric mean": float(np.exp(np.mean(np.log([row[m] for row in rows])))),
+                    "least": float(min(row[m] for row in rows)),
+                }
+                for m, measure in enumerate(MEASURES)
+            },
+        }
+        for by, rows in kept.items()
+    }
+    print(json.dumps(result, indent=1))
+    (ROOT / "benchmarks/results/arena_added.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
@@ -297,12 +334,17 @@ def arguments() -> argparse.Namespace:
     )
     parser.add_argument("--again", action="append", default=[], help="mechanism to run anew")
     parser.add_argument("--log", type=Path, default=ROOT / "build" / "arena.jsonl")
+    parser.add_argument("--add", action="append", default=[], help="peers that came later")
+    parser.add_argument("--minutes", type=float, help="with --add: begin nothing after that")
     parser.add_argument("--only", action="append", default=[], help="data set(s) to run")
     return parser.parse_args()
 
 
 def main() -> None:
     given = arguments()
+    if given.add:
+        add(given.add, given.minutes)
+        return
     quick = given.quick
     sizes, seeds = ((10_000, 100_000), range(2)) if quick else (SIZES, range(given.seeds))
     cells = list(product(given.only or datasets.names(), sizes, EPSILONS, seeds))

@@ -29,16 +29,16 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-import datasets  # noqa: E402
+import datasets
 
-from dpsort_geo.compare.ours import seeded_noise  # noqa: E402
-from dpsort_geo.curve.grid import Grid  # noqa: E402
-from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
-from dpsort_geo.publisher.cells import count_cells  # noqa: E402
-from dpsort_geo.publisher.hybrid import publish_hybrid  # noqa: E402
-from dpsort_geo.publisher.sort import publish_sorted  # noqa: E402
-from dpsort_geo.reader.decode import decode  # noqa: E402
-from dpsort_geo.reader.query import count_within  # noqa: E402
+from dpsort_geo.compare.ours import seeded_noise
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.private.adaptive import publish as publish_adaptive
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.private.hybrid import publish as publish_hybrid
+from dpsort_geo.core.private.sort import publish as publish_sorted
+from dpsort_geo.core.public.counts import count_within
+from dpsort_geo.core.public.decode import decode
 
 SIZES = (3_000, 10_000, 40_000, 1_000_000)
 EPSILONS = (0.1, 1.0)

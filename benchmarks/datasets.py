@@ -95,7 +95,7 @@ def _roads(n: int, rng: np.random.Generator) -> Points:
 
 def _residents() -> Points:
     """The demonstration's invented residents of North America."""
-    from dpsort_geo.geo.demo import residents
+    from dpsort_geo.cli.residents import residents
 
     return _square(np.column_stack(residents()), -128.0, 22.0, -52.0, 54.0)
 

@@ -29,11 +29,11 @@ from typing import Any, Dict, List, Tuple
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-from arena import EPSILONS, ORDER, SIZES, estimates, progress  # noqa: E402, I001
-import datasets  # noqa: E402
-import numpy as np  # noqa: E402
+from arena import EPSILONS, ORDER, SIZES, estimates, progress  # noqa: I001
+import datasets
+import numpy as np
 
-from dpsort_geo.compare import MECHANISMS, metrics  # noqa: E402
+from dpsort_geo.compare import MECHANISMS, metrics
 
 BINS = 64
 SEEDS = 6

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import zlib
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Sequence, Tuple
 
@@ -19,26 +20,26 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-import datasets  # noqa: E402
+import datasets
 
-from dpsort_geo import hybrid as rule  # noqa: E402
-from dpsort_geo.compare.metrics import emd_sliced  # noqa: E402
-from dpsort_geo.compare.ours import seeded_noise  # noqa: E402
-from dpsort_geo.curve.grid import Grid  # noqa: E402
-from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
-from dpsort_geo.publisher.cells import count_cells  # noqa: E402
-from dpsort_geo.publisher.hybrid import publish_depth_width, publish_width_depth  # noqa: E402
-from dpsort_geo.publisher.sort import publish_sorted  # noqa: E402
-from dpsort_geo.reader.decode import decode  # noqa: E402
-from dpsort_geo.reader.density import raster  # noqa: E402
+from dpsort_geo.compare.metrics import emd_sliced
+from dpsort_geo.compare.ours import seeded_noise
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.private.adaptive import publish as publish_adaptive
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.private.hybrid import publish as publish_hybrid
+from dpsort_geo.core.private.sort import publish as publish_sorted
+from dpsort_geo.core.public.decode import decode
+from dpsort_geo.core.public.density import raster
+from dpsort_geo.core.rules import hybrid as rule
 
 PAGE = ROOT / "docs" / "hybrids.md"
 GRID, LEVEL, SEEDS = Grid(0.0, 0.0, 1 / 4096, 12), 7, 2
 Case = Tuple[str, int, str]
 PUBLISHERS: Dict[str, Callable[..., Any]] = {
     "sort": publish_sorted,
-    "width-depth": publish_width_depth,
-    "depth-width": publish_depth_width,
+    "width-depth": partial(publish_hybrid, variant="width-depth"),
+    "depth-width": partial(publish_hybrid, variant="depth-width"),
     "adaptive": publish_adaptive,
 }
 #: constant, values tried (the one in use among them), and the variant that it belongs to

@@ -28,20 +28,20 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-import datasets  # noqa: E402
-from arena import EPSILONS, SIZES  # noqa: E402
-from arena import ORDER as PIXELS  # noqa: E402
+import datasets
+from arena import EPSILONS, SIZES
+from arena import ORDER as PIXELS
 
-from dpsort_geo.compare.metrics import density_l1, emd_sliced  # noqa: E402
-from dpsort_geo.compare.ours import seeded_noise  # noqa: E402
-from dpsort_geo.curve.cover import cover  # noqa: E402
-from dpsort_geo.curve.grid import Grid  # noqa: E402
-from dpsort_geo.curve.hilbert import encode  # noqa: E402
-from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
-from dpsort_geo.publisher.cells import count_cells  # noqa: E402
-from dpsort_geo.reader.decode import decode  # noqa: E402
-from dpsort_geo.reader.density import raster  # noqa: E402
-from dpsort_geo.reader.diffuse import points as points_of  # noqa: E402
+from dpsort_geo.compare.metrics import density_l1, emd_sliced
+from dpsort_geo.compare.ours import seeded_noise
+from dpsort_geo.core.curve.cover import cover
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.curve.hilbert import encode
+from dpsort_geo.core.private.adaptive import publish as publish_adaptive
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.public.decode import decode
+from dpsort_geo.core.public.density import raster
+from dpsort_geo.core.public.points import points as points_of
 
 ORDERS = (PIXELS, 12)
 SEEDS = 6

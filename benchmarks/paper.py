@@ -27,6 +27,7 @@ from paper_error import (
     slips,
 )
 from paper_page import ROOT, Page, available
+from paper_printed import printed, steps
 from paper_uses import density, median, ranges
 
 EXPERIMENTS = (
@@ -40,6 +41,8 @@ EXPERIMENTS = (
     ranges,
     median,
     slips,
+    printed,
+    steps,
 )
 
 
@@ -55,11 +58,9 @@ def main() -> None:
         '"Publishing Location Dataset Differential Privately with Isotonic Regression" (C. Fang '
         "and "
         "E.-C. Chang), figure by figure, with this library's code. Written by `python "
-        "benchmarks/paper.py`, numbers and verdicts included. The paper's own text and tables "
-        "were not "
-        "at hand when this was made: where a number of ours stands for a printed one, it is "
-        "recomputed "
-        "and was not compared with it.",
+        "benchmarks/paper.py`, numbers and verdicts included. Printed numbers are from "
+        "the paper's source; what it shows in pictures only is not compared. This page: "
+        f"{runs} repetitions.",
         "Data: equally spaced points, a repeated value, and "
         + ", ".join(f"{name} ({len(datasets.places(name)):,} points)" for name in available())
         + ". Tweets are counts of the western USA on 256 x 256 cells (DPBench), the nearest to the "

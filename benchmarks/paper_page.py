@@ -15,19 +15,19 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-import datasets  # noqa: E402
-import matplotlib  # noqa: E402
+import datasets
+import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
-from matplotlib.ticker import NullFormatter  # noqa: E402
+import matplotlib.pyplot as plt
+from matplotlib.ticker import NullFormatter
 
-from dpsort_geo.compare import metrics  # noqa: E402
-from dpsort_geo.curve.hilbert import encode  # noqa: E402
-from dpsort_geo.grouping import balanced_sizes  # noqa: E402
-from dpsort_geo.reader.isotonic import isotonic_l2  # noqa: E402
-from dpsort_geo.reader.monotone import Monotone  # noqa: E402
-from dpsort_geo.reader.sorted import decode_sorted, decode_sorted_paper, sorted_points  # noqa: E402
+from dpsort_geo.compare import metrics
+from dpsort_geo.core.curve.hilbert import encode
+from dpsort_geo.core.public.cumulative import Cumulative
+from dpsort_geo.core.public.isotonic import isotonic_l2
+from dpsort_geo.core.public.sort import decode_sorted, decode_sorted_paper, sorted_points
+from dpsort_geo.core.rules.sort import balanced_sizes
 
 Array = np.ndarray
 IMAGES = ROOT / "docs" / "img"
@@ -59,19 +59,19 @@ def release(sorted_points: Array, k: int, eps: float, rng: Any) -> tuple[Array, 
     return (sums + rng.laplace(0, 1 / eps, sums.size)) * CELLS, sizes
 
 
-def sort_function(points: Array, k: int, eps: float, rng: Any, decoder: str) -> Monotone:
+def sort_function(points: Array, k: int, eps: float, rng: Any, decoder: str) -> Cumulative:
     """F of a sort release, along a curve of length 1."""
     sums, sizes = release(points, k, eps, rng)
     decode = {"paper": decode_sorted_paper, "default": decode_sorted}[decoder]
-    rank, position = decode(sums, sizes, CELLS)
-    return Monotone(np.clip(position / CELLS, 0, 1), rank)
+    knots = decode(sums, sizes, CELLS)
+    return Cumulative(np.clip(knots.position / CELLS, 0, 1), knots.rank)
 
 
 def sort_error(points: Array, k: int, eps: float, rng: Any, decoder: str) -> float:
     """The paper's error: mean distance from the k-th sorted point to the k-th published one."""
     sums, sizes = release(points, k, eps, rng)
     decode = {"paper": decode_sorted_paper, "default": decode_sorted}[decoder]
-    fit = sorted_points(*decode(sums, sizes, CELLS)) / CELLS
+    fit = sorted_points(decode(sums, sizes, CELLS)) / CELLS
     return metrics.emd_1d(points, np.clip(fit, 0, 1) if decoder == "default" else fit)
 
 

@@ -11,15 +11,15 @@ from paper_page import Array, Page, available, log_axes, on_curve, plt, sort_fun
 from dpsort_geo.compare import grids, medians, metrics, wavelet
 from dpsort_geo.compare.ours import ours
 from dpsort_geo.compare.raster import from_curve, to_curve
-from dpsort_geo.planning import default_group_size, paper_group_size
+from dpsort_geo.core.rules.group_size import default_group_size, paper_group_size
 
 BINS = (4, 8, 16, 32, 64, 128, 256)
 
 
 def sort_raster(points: Array, eps: float, rng: Any, k: int, decoder: str) -> Array:
-    """A sort release as a raster of 256 x 256: points spread over Voronoi cells of the curve."""
+    """A sort release as a raster of 256 x 256: points diffused over Voronoi cells of the curve."""
     along = on_curve(points)
-    f = sort_function(along, k, eps, rng, decoder).spread(1)
+    f = sort_function(along, k, eps, rng, decoder).diffuse(1)
     return from_curve(np.diff(f.before(np.linspace(0, 1, 65537))))
 
 

@@ -1,4 +1,4 @@
-"""Refit the law of `dpsort_geo.planning` with the real implementation on real data.
+"""Refit the law of `dpsort_geo.core.accuracy` with the real implementation on real data.
 
 Every real data set (see `datasets`), n from 1,000 to 100,000, epsilon from 0.1 to 3 (to 10 for few
 points), on a grid of order 12, sort and hybrid with their default group sizes. The error is the
@@ -12,7 +12,7 @@ log(sliced sqrt(n)) and log(n).
 
 The adaptive law is A (n eps)^-B + C / sqrt(n), those of sort and hybrid are A (n eps)^-B: least
 squares of the logarithms. Low and high are the 5 % and 95 % quantiles of measured / law. Results
-are printed and kept in benchmarks/results/plan.json; the laws in planning.py are changed by hand.
+are printed and kept in benchmarks/results/plan.json; the laws in accuracy.py are changed by hand.
 
     python benchmarks/plan.py
 """
@@ -30,17 +30,17 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
 
-import datasets  # noqa: E402
+import datasets
 
-from dpsort_geo import planning  # noqa: E402
-from dpsort_geo.compare.ours import seeded_noise  # noqa: E402
-from dpsort_geo.curve.grid import Grid  # noqa: E402
-from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
-from dpsort_geo.publisher.cells import count_cells  # noqa: E402
-from dpsort_geo.publisher.hybrid import publish_hybrid  # noqa: E402
-from dpsort_geo.publisher.sort import publish_sorted  # noqa: E402
-from dpsort_geo.reader.decode import decode  # noqa: E402
-from dpsort_geo.reader.diffuse import points as points_of  # noqa: E402
+from dpsort_geo.compare.ours import seeded_noise
+from dpsort_geo.core import accuracy
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.private.adaptive import publish as publish_adaptive
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.private.hybrid import publish as publish_hybrid
+from dpsort_geo.core.private.sort import publish as publish_sorted
+from dpsort_geo.core.public.decode import decode
+from dpsort_geo.core.public.points import points as points_of
 
 ORDER = 12
 #: number of points, seeds, and epsilons
@@ -108,7 +108,7 @@ def fitted(rows: List[Row], method: str) -> Dict[str, float]:
     n = np.array([row["n"] for row in rows], float)
     epsilon = np.array([row["epsilon"] for row in rows])
     error = errors(rows, n)
-    old = [planning.expected_error(row["n"], row["epsilon"], 1.0, method) for row in rows]
+    old = [accuracy.expected_error(row["n"], row["epsilon"], 1.0, method) for row in rows]
     factor, power, spread = _least_squares(n, n * epsilon, error, method == "adaptive")
     law = factor * (n * epsilon) ** -power + spread / np.sqrt(n)
     result = {"factor": factor, "power": power, "spread": spread}

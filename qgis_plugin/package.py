@@ -2,24 +2,26 @@
 
 The same sources give the same bytes: files in sorted order, one fixed date, fixed permissions.
 
-    python qgis_plugin/package.py [--out FOLDER]
+    python qgis_plugin/package.py [--out FOLDER] [--upload]
 """
 
 from __future__ import annotations
 
 import argparse
 import configparser
+import sys
 import zipfile
 from pathlib import Path
 from typing import Iterator, Tuple
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import upload_check  # noqa: E402
+
 PLUGIN = HERE / "dpsort_qgis"
-LIBRARY = HERE.parent / "dpsort_geo"
+LIBRARY = HERE.parent / "dpsort_geo" / "core"
 VENDOR = "_vendor/dpsort_geo"
-#: the packages that need numpy and nothing else; all modules at the top but the command join them
-PACKAGES = ("curve", "publisher", "reader")
-NOT_VENDORED = ("cli.py", "__main__.py")
 KINDS = (".py", ".txt", ".md", ".svg", ".json", ".html")
 #: zip knows no time before 1980; a fixed one makes the archive reproducible
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -44,12 +46,8 @@ def contents() -> Iterator[Tuple[str, bytes]]:
         if ours and path.is_file() and (path.suffix in KINDS or path.name == "LICENSE"):
             yield name, path.read_bytes()
     yield "_vendor/__init__.py", b'"""Libraries that the plugin carries, unchanged."""\n'
-    for path in sorted(LIBRARY.glob("*.py")):
-        if path.name not in NOT_VENDORED:
-            yield f"{VENDOR}/{path.name}", path.read_bytes()
-    for package in PACKAGES:
-        for path in sorted((LIBRARY / package).rglob("*.py")):
-            yield f"{VENDOR}/{path.relative_to(LIBRARY).as_posix()}", path.read_bytes()
+    for path in sorted(LIBRARY.rglob("*.py")):
+        yield f"{VENDOR}/{path.relative_to(LIBRARY).as_posix()}", path.read_bytes()
 
 
 def build(folder: Path) -> Path:
@@ -69,7 +67,13 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=HERE.parent / "dist", help="folder of the zip")
-    print(build(parser.parse_args().out))
+    parser.add_argument(
+        "--upload", action="store_true", help="refuse while addresses for an upload are blank"
+    )
+    given = parser.parse_args()
+    if given.upload and upload_check.main():
+        sys.exit(1)
+    print(build(given.out))
 
 
 if __name__ == "__main__":

@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from typing import Any, List, Optional
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any, List, Optional, cast
 
 import click
 
 from .. import __version__
-from ..errors import BadInput
-from .comparing import compare
-from .demonstration import demo
-from .options import in_shell, plain
-from .publishing import ledger, plan, publish
-from .reading import count, density, inspect, map_page, points, quantiles, verify
+from ..core.errors import BadInputError, MissingPackageError, hide_secrets
+from .progress import StoppedError
+from .words import drop_control, speak_shell
 
-COMMANDS = (
-    plan, publish, points, density, count, quantiles, map_page, inspect, verify, ledger, compare,
-    demo,
-)  # fmt: skip
+#: the commands, in the order of a day's work, and the module that each is written in
+COMMANDS = {
+    "check": "check", "plan": "publish", "publish": "publish", "points": "read", "density": "read",
+    "count": "read", "hexes": "read", "quantiles": "read", "map": "pages", "site": "pages",
+    "label": "label", "inspect": "inspect", "verify": "inspect", "series": "series",
+    "ledger": "ledger", "compare": "compare", "demo": "demo", "completion": "completion",
+}  # fmt: skip
+
+
+class Commands(Mapping[str, click.Command]):
+    """The commands by name, each loaded when it is asked for: the others cost no time.
+
+    >>> Commands()["verify"].name
+    'verify'
+    """
+
+    def __getitem__(self, name: str) -> click.Command:
+        module = import_module(f".{COMMANDS[name]}", __name__)
+        found: click.Command = getattr(module, "map_page" if name == "map" else name)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
 @click.group(
+    commands=cast("Any", Commands()),  # click would like to add to it, and is never asked to
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with: dpsort-geo demo. Every command has examples in its own --help.",
 )
@@ -30,12 +53,9 @@ def cli() -> None:
     """Publish sensitive points under differential privacy, and read what was published."""
 
 
-for command in COMMANDS:
-    cli.add_command(command)
-
-
 def main(args: Optional[List[str]] = None) -> Any:
     """Run the command; bad input ends with code 2 and one line that says what to do."""
+    as_json = "--json" in (sys.argv[1:] if args is None else args)
     try:
         sys.exit(cli.main(args, prog_name="dpsort-geo", standalone_mode=False))
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:
@@ -43,24 +63,29 @@ def main(args: Optional[List[str]] = None) -> Any:
         sys.exit(0)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "dpsort-geo"
-        _stop(f"{error.format_message()} (see {where} --help)", 2)
-    except BadInput as error:
-        _stop(str(error), 2)
+        _stop(f"{error.format_message()} (see {where} --help)", 2, as_json)
+    except (BadInputError, MissingPackageError) as error:
+        _stop(str(error), 2, as_json)
+    except StoppedError as error:
+        _stop(str(error), 130, as_json)
     except (click.Abort, KeyboardInterrupt):
-        _stop("Stopped; what was debited from the ledger stays debited.", 130)
+        _stop("Stopped.", 130, as_json)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        _stop(f"{name}{error.strerror or 'the file cannot be read or written'}.", 1)
+        _stop(f"{name}{error.strerror or 'the file cannot be read or written'}.", 1, as_json)
     except MemoryError:
-        _stop("There is not enough memory for this.", 1)
+        _stop("There is not enough memory for this.", 1, as_json)
     except Exception as error:  # its message could quote a private value
         kind = type(error).__name__
-        _stop(f"Something unforeseen went wrong ({kind}); please report it with the command.", 1)
+        sentence = f"Something unforeseen went wrong ({kind}); please report it with the command."
+        _stop(sentence, 1, as_json)
 
 
-def _stop(sentence: str, code: int) -> None:
-    click.echo("dpsort-geo: " + plain(in_shell(" ".join(sentence.split()))), err=True)
+def _stop(sentence: str, code: int, as_json: bool) -> None:
+    words = drop_control(hide_secrets(speak_shell(" ".join(sentence.split()))))
+    line = json.dumps({"error": words, "code": code}) if as_json else f"dpsort-geo: {words}"
+    click.echo(line, err=True)
     sys.exit(code)

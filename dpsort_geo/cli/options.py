@@ -2,41 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
-import time
-import warnings
-from contextlib import contextmanager
+import inspect
+from functools import wraps
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable
 
 import click
 
-from ..errors import BadInput
+from .progress import Progress
+from .words import say_written
 
 Command = Callable[..., Any]
-
-#: a progress bar appears after this many seconds
-_PATIENCE = 2.0
-
-#: formats without room for the privacy statement
-_NO_STATEMENT = (".csv", ".tif", ".tiff", ".html", ".htm")
-_IN_SHELL = {
-    "neighbours='add-remove'": "--neighbours add-remove",
-    "columns=(x, y)": "--columns X Y",
-    "crs='EPSG:4326'": "--crs EPSG:4326",
-    "group_size": "--group-size",
-    "method='sort'": "--method sort",
-    "method='hybrid'": "--method hybrid",
-    "dataset='name'": "--dataset NAME",
-    "person=": "--person",
-    "Zones must be a GeoDataFrame or a GeoSeries of polygons": "ZONES must be a file of polygons",
-}
-
-
-def examples(*lines: str) -> str:
-    """The end of a command's help: examples that can be copied."""
-    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def domain_options(command: Command) -> Command:
@@ -44,7 +20,16 @@ def domain_options(command: Command) -> Command:
     for option in (
         click.option("--order", type=int, metavar="N", help="2^N cells a side  [default: by size]"),
         click.option(
+            "--resolution",
+            type=float,
+            metavar="METRES",
+            help="Smallest detail that readers will ask for.",
+        ),
+        click.option(
             "--crs", metavar="CRS", help="CRS of --bounds, such as EPSG:4326; required with them."
+        ),
+        click.option(
+            "--polygon-layer", metavar="NAME", help="Layer of --polygon, if it has several."
         ),
         click.option(
             "--polygon", type=click.Path(), metavar="FILE", help="File of polygons: the domain."
@@ -69,10 +54,96 @@ def epsilon_option(required: bool = True) -> Callable[[Command], Command]:
 
 
 def mechanism_options(command: Command) -> Command:
-    """How to measure."""
+    """Which mechanism measures."""
     method = click.Choice(["adaptive", "sort", "hybrid"])
     return click.option(
         "--method", type=method, default="adaptive", show_default=True, help="The mechanism."
+    )(command)
+
+
+def reading_options(command: Command) -> Command:
+    """What a file of points does not say itself."""
+    for option in (
+        click.option(
+            "--decimal", type=click.Choice([".", ","]), default=".", help="Decimal sign in CSV."
+        ),
+        click.option("--layer", metavar="NAME", help="Layer of IN, if it has several."),
+        click.option(
+            "--points-crs", metavar="CRS", help="CRS of coordinates that name none, as in CSV."
+        ),
+        click.option(
+            "--columns", nargs=2, metavar="X Y", help="Columns of the coordinates in a table."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+within_option = click.option(
+    "--within", type=click.Path(), metavar="FILE", help="Public polygons that hold all points."
+)
+confidence_option = click.option(
+    "--confidence", type=float, default=0.9, show_default=True, metavar="SHARE",
+    help="How often low and high hold the truth between them.",
+)  # fmt: skip
+out_argument = click.argument("out", type=click.Path(allow_dash=True, dir_okay=False))
+zones_layer_option = click.option(
+    "--zones-layer", metavar="NAME", help="Layer of the zones, if their file has several."
+)
+
+
+def axes_options(command: Command) -> Command:
+    """What and when: public lists of categories, and a range of time."""
+    for option in (
+        click.option(
+            "--time", metavar="COLUMN:START:STOP:EVERY",
+            help="Dates, such as when:2026-01-01:2027-01-01:1month, or when:week:1hour.",
+        ),
+        click.option(
+            "--by", multiple=True, metavar="COLUMN=A,B,other",
+            help="Categories: a column and its public values; 'other' takes the rest.",
+        ),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def rows_options(command: Command) -> Command:
+    """Which rows are published, and what is protected."""
+    for option in (
+        click.option("--date", metavar="COLUMN", help="Column of dates that --window is about."),
+        click.option(
+            "--window", nargs=2, metavar="START STOP",
+            help="Publish only points from START until STOP, such as 2026-03-01 2026-04-01.",
+        ),
+        click.option(
+            "--outside", type=click.Choice(["nearest", "drop"]), default="nearest",
+            show_default=True, help="Points outside of the domain: move them in, or leave them out "
+            "(with --neighbours add-remove).",
+        ),
+        click.option(
+            "--max-points", type=int, metavar="M",
+            help="With --person: up to M points of each person count, chosen at random.",
+        ),
+        click.option(
+            "--person", multiple=True, metavar="COLUMN",
+            help="Protect all points of one person together; two columns (rider,date) protect a "
+            "person's day.",
+        ),
+        neighbours_option,
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def neighbours_option(command: Command) -> Command:
+    """Which data sets cannot be told apart."""
+    return click.option(
+        "--neighbours",
+        type=click.Choice(["replace", "add-remove"]),
+        default="replace",
+        show_default=True,
+        help="add-remove hides the number of points too.",
     )(command)
 
 
@@ -81,124 +152,29 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
+def writes(word: str) -> Callable[[Command], Command]:
+    """A command that writes OUT: shows a word while it works, and says what it wrote.
+
+    The command returns what that is, in words. Below all options of the command.
+    """
+
+    def wrap(command: Command) -> Command:
+        knows_json = "as_json" in inspect.signature(command).parameters
+
+        @wraps(command)
+        def run(as_json: bool, **given: Any) -> None:
+            if knows_json:
+                given["as_json"] = as_json
+            with Progress(word):
+                what = command(**given)
+            if what is not None and Path(given["out"]).is_file():
+                say_written(as_json, given["out"], what)
+
+        return json_option(run)
+
+    return wrap
+
+
 def release_argument(command: Command) -> Command:
     """The release to read; - is standard input."""
     return click.argument("release", type=click.Path(allow_dash=True))(command)
-
-
-def domain_from(bounds: Any, polygon: Optional[str], crs: Optional[str], order: Any) -> Any:
-    """The domain that the options describe."""
-    from ..geo.domain import Domain
-
-    if bool(bounds) == bool(polygon):
-        raise BadInput("Say where points may lie: either --bounds W S E N --crs CRS or --polygon.")
-    if bounds:
-        return Domain.from_bounds(bounds, crs=crs, order=order)
-    return Domain.from_polygon(read_frame(str(polygon)), crs=crs, order=order)
-
-
-def read_frame(path: str) -> Any:
-    """A file of public polygons as a GeoDataFrame."""
-    import geopandas
-
-    read = geopandas.read_parquet if path.endswith("parquet") else geopandas.read_file
-    try:
-        return read(path)
-    except Exception as error:
-        # these files are public, but a traceback of a reader library helps nobody
-        reason = str(error).splitlines()[0] if str(error) else "it cannot be read"
-        raise BadInput(f"{path} cannot be read as polygons: {reason}") from None
-
-
-def read_release(path: str) -> Any:
-    """The release in a file or, for -, on standard input."""
-    from ..geo.release import from_text
-    from ..geo.release import read_release as read
-
-    return from_text(sys.stdin.read()) if path == "-" else read(path)
-
-
-def say(as_json: bool, facts: Dict[str, Any], text: str, err: bool = False) -> None:
-    """Print facts for machines or a text for people."""
-    out = json.dumps(facts, allow_nan=False) if as_json else plain(text)
-    click.echo(out, err=err and not as_json)
-
-
-def keep_what_is_not_ours(out: str, *inputs: str, silent: Tuple[str, ...] = _NO_STATEMENT) -> None:
-    """Refuse to replace an input, or a file that dpsort-geo did not write: the private original.
-
-    ``silent`` are the endings of files that cannot say who wrote them, and are replaced.
-    """
-    from ..geo.write import read_statement
-    from ..release import load
-
-    if out == "-" or not Path(out).is_file():
-        return
-    if any(Path(given).exists() and Path(out).samefile(given) for given in inputs):
-        raise BadInput(f"{out} is read and cannot be written to; give another name.")
-    if Path(out).suffix.lower() in silent:
-        return
-    for read in (load, read_statement):
-        try:
-            read(out)
-            return
-        except BadInput:
-            pass
-    raise BadInput(
-        f"{out} exists and was not written by dpsort-geo; give another name, or remove it first."
-    )
-
-
-def plain(text: str) -> str:
-    """Text without control characters: names in a file must not steer the terminal.
-
-    >>> plain("a\\x1b[2Jb")
-    'a?[2Jb'
-    """
-    return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
-
-
-@contextmanager
-def warnings_as_lines() -> Iterator[None]:
-    """Show warnings as single lines instead of Python's two with a file name."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for warning in caught:
-        if issubclass(warning.category, UserWarning):
-            click.echo(f"Note: {in_shell(str(warning.message))}", err=True)
-
-
-def in_shell(sentence: str) -> str:
-    """A sentence of the library with the shell's words for arguments.
-
-    >>> in_shell("publish with neighbours='add-remove'.")
-    'publish with --neighbours add-remove.'
-    """
-    for python, shell in _IN_SHELL.items():
-        sentence = sentence.replace(python, shell)
-    return sentence
-
-
-class RowProgress:
-    """Rows read and their rate, on a terminal, once it takes longer than two seconds."""
-
-    def __init__(self) -> None:
-        self.start = time.monotonic()
-        self.shown = 0.0
-
-    def __call__(self, done: int, total: Optional[int]) -> None:
-        spent = time.monotonic() - self.start
-        if spent < _PATIENCE or spent - self.shown < 0.2 or not sys.stderr.isatty():
-            return
-        self.shown = spent
-        part = f"{done:,} rows"
-        if total:
-            filled = int(28 * min(done / total, 1))
-            part = f"[{'#' * filled}{'.' * (28 - filled)}] {done / total:4.0%}  {part}"
-        click.echo(f"\r{part}, {done / spent:,.0f} rows/s ", nl=False, err=True)
-
-    def close(self) -> None:
-        """Leave the terminal's line as it was found."""
-        if self.shown:
-            click.echo("\r" + " " * 78 + "\r", nl=False, err=True)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict
 
+from .bisection import hdpview
 from .dawa import dawa, dawa_plain, dawa_published
 from .grids import adaptive_grid, equi_width, identity, uniform_grid
+from .kdtrees import htf, kd_tree
 from .trees import pmm, privtree, quadtree
 from .wavelet import privelet, privelet_curve
 
@@ -28,6 +30,9 @@ MECHANISMS: Dict[str, Mechanism] = {
     "Privelet on the curve": privelet_curve,
     "DAWA": dawa,
     "DAWA plain": dawa_plain,
+    "kd-tree": kd_tree,
+    "HTF": htf,
+    "HDPView": hdpview,
 }
 
 #: not eps-DP by our reading (see `dawa`), kept apart so that nobody takes it for an equal

@@ -8,6 +8,7 @@ from typing import Any, Callable, Dict, List
 
 import numpy as np
 
+from ..core.rules import METHODS as OURS
 from . import MECHANISMS
 from .metrics import (
     data_rectangles,
@@ -17,7 +18,7 @@ from .metrics import (
     random_squares,
     range_error,
 )
-from .ours import PUBLISHERS, ours
+from .ours import ours
 from .raster import Array, checked
 
 
@@ -48,7 +49,7 @@ def contest(
     """
     truth = checked(counts, eps)
     field: Dict[str, Callable[..., Array]] = {
-        **{f"ours: {method}": partial(ours, method=method) for method in PUBLISHERS},
+        **{f"ours: {method}": partial(ours, method=method) for method in OURS},
         **MECHANISMS,
     }
     results = []

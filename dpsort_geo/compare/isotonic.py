@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..reader.isotonic import isotonic_l2
+from ..core.public.isotonic import isotonic_l2
 from .raster import Array, to_curve
 
 
@@ -16,8 +16,8 @@ def isotonic_masses(raw: Array, n: float) -> Array:
     at 0 and n, the mean of four symmetries. A leaf that the curve enters several times has its
     place at the mean of its cells'.
 
-    >>> isotonic_masses(np.array([[3.0, 1.0], [-1.0, 0.0]]), 3.0).sum()
-    np.float64(3.0)
+    >>> float(isotonic_masses(np.array([[3.0, 1.0], [-1.0, 0.0]]), 3.0).sum())
+    3.0
     """
     _, leaf = np.unique(raw, return_inverse=True)
     leaf = leaf.reshape(raw.shape)

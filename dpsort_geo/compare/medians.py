@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 import numpy as np
 
-from ..errors import BadInput
+from ..core.errors import BadInputError
 from .raster import Array, Generator
 
 
@@ -89,5 +89,7 @@ def _median(x: Array) -> float:
 def _sorted(values: Any) -> Array:
     x = np.sort(np.asarray(values, float))
     if not x.size or not (x[0] >= 0 and x[-1] <= 1):
-        raise BadInput("The median needs at least one number, all between 0 and 1; rescale them.")
+        raise BadInputError(
+            "The median needs at least one number, all between 0 and 1; rescale them."
+        )
     return x

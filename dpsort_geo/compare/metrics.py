@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BadInput
+from ..core.errors import BadInputError
 from .raster import Array, Generator, to_curve
 
 
@@ -23,7 +23,7 @@ def emd_1d(truth: Any, estimate: Any) -> float:
     """
     a, b = np.sort(np.asarray(truth, float)), np.sort(np.asarray(estimate, float))
     if a.shape != b.shape:
-        raise BadInput("Both sides must hold the same number of points.")
+        raise BadInputError("Both sides must hold the same number of points.")
     return float(np.abs(a - b).mean())
 
 
@@ -95,8 +95,8 @@ def random_squares(side: int, many: int, rng: Generator) -> NDArray[np.int64]:
     """Squares as rows (y0, y1, x0, x1) of cells: width log-uniform from 1/64 of the side to all of
     it, then the place uniform among those inside the domain.
 
-    >>> random_squares(256, 1000, np.random.default_rng(0)).max()
-    np.int64(256)
+    >>> int(random_squares(256, 1000, np.random.default_rng(0)).max())
+    256
     """
     width = np.clip(np.rint(side * np.exp(rng.uniform(-np.log(64), 0, many))), 1, side)
     y0, x0 = (np.floor(rng.random(many) * (side - width + 1)) for _ in range(2))

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
-from ..curve.grid import Grid
-from ..curve.hilbert import encode
-from ..publisher.adaptive import publish_adaptive
-from ..publisher.cells import Cells
-from ..publisher.hybrid import publish_hybrid
-from ..publisher.sort import publish_sorted
-from ..reader.decode import decode
-from ..reader.density import raster
+from ..core.curve.grid import Grid
+from ..core.curve.hilbert import encode
+from ..core.private.cells import Cells
+from ..core.private.publish import publisher
+from ..core.public.decode import decode
+from ..core.public.density import raster
 from .raster import Array, Generator, checked
-
-PUBLISHERS: Dict[str, Callable[..., Any]] = {
-    "adaptive": publish_adaptive,
-    "sort": publish_sorted,
-    "hybrid": publish_hybrid,
-}
 
 
 def ours(
@@ -34,8 +26,8 @@ def ours(
 
     The raster has the size of the counts, or 2^level pixels a side.
 
-    >>> ours(np.eye(4) * 100, 1.0, np.random.default_rng(0)).sum().round(6)
-    np.float64(400.0)
+    >>> float(ours(np.eye(4) * 100, 1.0, np.random.default_rng(0)).sum().round(6))
+    400.0
     """
     truth = checked(counts, eps)
     order = truth.shape[0].bit_length() - 1
@@ -44,7 +36,7 @@ def ours(
     along = np.argsort(index)
     grid = Grid(0.0, 0.0, 1.0, order)
     cells = Cells(grid, index[along], truth[row, column].astype(np.int64)[along])
-    release = PUBLISHERS[method](cells, eps, noise=seeded_noise(rng))
+    release = publisher(method).publish(cells, eps, noise=seeded_noise(rng))
     return raster(decode(release), order if level is None else level)
 
 

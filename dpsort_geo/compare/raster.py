@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve.hilbert import decode
-from ..errors import BadInput
+from ..core.curve.hilbert import decode
+from ..core.errors import BadInputError
 
 Array = NDArray[np.float64]
 Generator = np.random.Generator
@@ -22,17 +22,17 @@ Generator = np.random.Generator
 def checked(counts: Any, eps: float) -> Array:
     """The raster as floats, or a sentence that says what is wrong with it.
 
-    >>> checked([[1, 0], [0, 2]], 1.0).sum()
-    np.float64(3.0)
+    >>> float(checked([[1, 0], [0, 2]], 1.0).sum())
+    3.0
     """
     raster = np.asarray(counts, float)
     side = raster.shape[0] if raster.ndim else 0
     if raster.ndim != 2 or raster.shape != (side, side) or side < 2 or side & (side - 1):
-        raise BadInput(
+        raise BadInputError(
             "The counts must be a square raster whose side is a power of two, 2 or more."
         )
     if not eps > 0:
-        raise BadInput("Epsilon must be positive.")
+        raise BadInputError("Epsilon must be positive.")
     return raster
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ..errors import BadInput
+from ..core.errors import MissingPackageError
 
 _EXTRA = {
     "pyarrow": "parquet",
@@ -13,6 +13,10 @@ _EXTRA = {
     "distributed": "dask",
     "rasterio": "raster",
     "matplotlib": "plot",
+    "h3": "h3",
+    "pmtiles": "tiles",
+    "adbc_driver_postgresql": "postgis",
+    "pyspark": "spark",
 }
 
 
@@ -22,12 +26,12 @@ def need(module: str, purpose: str) -> Any:
     >>> need("json", "This example").__name__
     'json'
     """
-    try:
+    if have(module):
         return import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        extra = _EXTRA.get(package, "all")
-        raise BadInput(f"{purpose} needs {package}: pip install 'dpsort-geo[{extra}]'") from None
+    package = module.partition(".")[0]
+    extra = _EXTRA.get(package, "all")
+    sentence = f"{purpose} needs {package}: pip install 'dpsort-geo[{extra}]'"
+    raise MissingPackageError(sentence, name=package)
 
 
 def have(module: str) -> bool:

@@ -2,52 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
 import pyproj
 import shapely
 
-from ..curve.cover import cover
-from ..curve.grid import Grid, default_order
-from ..errors import BadInput
-from ..reader.density import between, pixel_area
-from .area import (
-    EDGE_PIECES,
-    box_ring,
-    checked_bounds,
-    geographic_bounds,
-    polygon_of,
-    project_ring,
-    rings_of,
-    unwrapped,
-    wrapped,
-)
-from .crs import Bounds, areal_scale, crs_name, equal_area, metres_per_unit, read_crs, stretch
-from .projection import Cylindrical, transformer
+from ..core.curve.grid import Grid, order_for
+from ..core.errors import BadInputError
+from ..core.frame.area import Area as PlaneArea
+from ..core.frame.area import area_of_box, area_of_polygons, wrapped
+from ..core.frame.ground import Frame
+from ..core.frame.host import Bounds, Host
+from ..core.frame.rings import unwrapped
+from .crs import crs_name, read_crs
+from .host import HOST, all_polygons, polygonal, polygons_of
+
+if TYPE_CHECKING:
+    import geopandas as gpd
 
 Array = np.ndarray
+_NOWHERE = "The grid of this release has no place in its CRS; ask for it again."
 #: a picture of the mask never needs more than 2^10 cells a side
 _PICTURE_LEVEL = 10
-#: areas on the ground are known at so many places along each side
-_LATTICE = 65
 
 
 @dataclass(frozen=True, repr=False)
-class Domain:
+class Domain(Frame):
     """A grid, the user's CRS, and the CRS in which the grid's cells are square.
 
     Make one with :meth:`from_bounds` or :meth:`from_polygon`. It is public knowledge and has to
     be given: bounds read from private points would tell where the outermost person is.
     """
 
-    grid: Grid
-    crs: pyproj.CRS
-    working_crs: pyproj.CRS
+    host: Host = field(default=HOST, compare=False)
     #: as the user gave them, in ``crs``; west is greater than east across the antimeridian
-    bounds: Bounds = field(compare=False)
+    bounds: Bounds = field(default=(0.0, 0.0, 0.0, 0.0), compare=False)
 
     @classmethod
     def from_bounds(cls, bounds: Any, crs: Any, order: int | None = None) -> Domain:
@@ -60,17 +52,7 @@ class Domain:
         >>> city.grid.order, round(city.cell_size, 1)
         (13, 6.2)
         """
-        crs = read_crs(crs)
-        box = checked_bounds(bounds, crs)
-        if crs.is_geographic:
-            west, south, east, north = box
-            working = equal_area(crs, box)
-            ring = box_ring(west, south, east, north)
-            rings = [project_ring(ring, crs, working, centre=(west + east) / 2)]
-        else:
-            working = crs
-            rings = [box_ring(*box, pieces=1)]
-        return cls(_masked_grid(rings, working, order), crs, working, wrapped(box, crs))
+        return cls._of_area(area_of_box(HOST, bounds, read_crs(crs)), order)
 
     @classmethod
     def from_polygon(cls, area: Any, crs: Any = None, order: int | None = None) -> Domain:
@@ -80,20 +62,12 @@ class Domain:
         >>> Domain.from_polygon(park, crs="EPSG:27700").side
         800.0
         """
-        geometry, crs = polygon_of(area, crs)
-        if crs.is_geographic:
-            box = geographic_bounds(geometry)
-            working = equal_area(crs, box)
-            centre = (box[0] + box[2]) / 2
-            step = max(box[2] - box[0], box[3] - box[1]) / EDGE_PIECES
-            rings = [
-                project_ring(ring, crs, working, centre)
-                for ring in rings_of(shapely.segmentize(geometry, step))
-            ]
-        else:
-            box, working = geometry.bounds, crs
-            rings = rings_of(geometry)
-        return cls(_masked_grid(rings, working, order), crs, working, wrapped(box, crs))
+        shape, crs = shape_of(area, crs)
+        return cls._of_area(area_of_polygons(HOST, polygons_of(shape), crs), order)
+
+    @classmethod
+    def _of_area(cls, area: PlaneArea, order: int | None) -> Domain:
+        return cls(area.grid(order), area.crs, area.working_crs, bounds=area.bounds)
 
     @classmethod
     def of_grid(cls, grid: Grid, crs: Any, working_crs: Any) -> Domain:
@@ -103,8 +77,8 @@ class Domain:
         (0.0, 0.0, 80.0, 80.0)
         """
         crs, working = read_crs(crs), read_crs(working_crs)
-        bare = cls(grid, crs, working, (0.0, 0.0, 0.0, 0.0))
-        nowhere = BadInput("The grid of this release has no place in its CRS; ask for it again.")
+        bare = cls(grid, crs, working)
+        nowhere = BadInputError(_NOWHERE)
         try:
             x, y = shapely.get_coordinates(shapely.segmentize(bare.outline(), grid.side / 64)).T
         except shapely.errors.ShapelyError:
@@ -115,17 +89,28 @@ class Domain:
         if crs.is_geographic:
             lon = unwrapped(lon, float(bare.unproject(*bare.middle())[0][0]))
         box = (float(lon.min()), float(lat.min()), float(lon.max()), float(lat.max()))
-        return cls(grid, crs, working, wrapped(box, crs))
+        return cls(grid, crs, working, bounds=wrapped(box) if crs.is_geographic else box)
 
-    @property
-    def side(self) -> float:
-        """Length of the grid's side in metres."""
-        return self.grid.side * self.metres
+    @classmethod
+    def of_release(cls, release: Any, bounded: bool = True) -> Domain:
+        """The domain of a release as it is in its file; without bounds it is made at once."""
+        if release.crs is None or release.working_crs is None:
+            raise BadInputError("This release names no CRS, so its points cannot be put on a map.")
+        if bounded:
+            return cls.of_grid(release.grid, release.crs, release.working_crs)
+        domain = cls(release.grid, read_crs(release.crs), read_crs(release.working_crs))
+        if not np.isfinite(domain.unproject(*domain.middle())).all():
+            raise BadInputError(_NOWHERE)
+        return domain
 
-    @property
-    def cell_size(self) -> float:
-        """Side of a cell in metres."""
-        return self.grid.cell * self.metres
+    def at_resolution(self, metres: float) -> Domain:
+        """The same area with cells of about this size: the smallest detail readers will ask for.
+
+        >>> city = Domain.from_bounds((0, 0, 51_200, 51_200), crs="EPSG:27700")
+        >>> city.cell_size, city.at_resolution(250).cell_size
+        (6.25, 200.0)
+        """
+        return replace(self, grid=self.grid.at_order(order_for(self.side, metres)))
 
     @property
     def area(self) -> float:
@@ -134,34 +119,7 @@ class Domain:
         pixel = self.grid.side / 2**level
         middle = (np.arange(2**level) + 0.5) * pixel
         square = self.square_metres(self.grid.x0 + middle, self.grid.y0 + middle)
-        return float((pixel_area(self.grid, level) * square).sum()) * pixel**2
-
-    @cached_property
-    def metres(self) -> float:
-        """Metres on the ground in one unit of the working CRS, at the middle of the domain."""
-        unit = metres_per_unit(self.working_crs)
-        try:
-            lon, lat = self.unproject(*self.middle(), "EPSG:4326")
-        except BadInput:  # a local map that says nothing of where it lies
-            return unit
-        return unit / stretch(self.working_crs, float(lon[0]), float(lat[0]))
-
-    def square_metres(self, x: Array, y: Array) -> Array:
-        """Square metres on the ground in one square unit of the working CRS, a row a y.
-
-        The same everywhere on a map that keeps areas. Web Mercator does not: it shows Oslo four
-        times as large as it is, and Athens less than twice.
-        """
-        grid, unit = self.grid, metres_per_unit(self.working_crs)
-        at = np.linspace(0, grid.side, _LATTICE)
-        try:
-            lon, lat = self.unproject(
-                np.tile(grid.x0 + at, at.size), np.repeat(grid.y0 + at, at.size), "EPSG:4326"
-            )
-        except BadInput:  # a local map that says nothing of where it lies
-            return np.full((y.size, x.size), unit**2)
-        square = unit**2 / areal_scale(self.working_crs, lon, lat).reshape(at.size, at.size)
-        return between(square, (y - grid.y0) / grid.side, (x - grid.x0) / grid.side)
+        return float((self.mask(level) * square).sum()) * pixel**2
 
     def project(self, x: Array, y: Array, crs: Any = None) -> tuple[Array, Array]:
         """Coordinates in ``crs`` (the domain's own, when None) to the working CRS.
@@ -170,30 +128,44 @@ class Domain:
         >>> [float(v[0]) for v in square.project([3.0], [4.0])]
         [3.0, 4.0]
         """
+        from .projection import closed_form  # which a reader of a statement need not wait for
+
         source = self.crs if crs is None else read_crs(crs)
-        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-        if source == self.working_crs:
-            return x, y
-        return transformer(source, self.working_crs).forward(x, y)
+        quick = closed_form(source, self.working_crs)
+        return super().project(x, y, source) if quick is None else quick.forward(x, y)
 
     def unproject(self, x: Array, y: Array, crs: Any = None) -> tuple[Array, Array]:
-        """Coordinates in the working CRS to ``crs`` (the domain's own, when None).
+        """Coordinates in the working CRS to ``crs`` (the domain's own, when None)."""
+        return super().unproject(x, y, None if crs is None else read_crs(crs))
 
-        On a map of the whole globe the outermost cells reach beyond its edge: there the edge is
-        meant.
+    def zone_rings(self, shapes: Sequence[Any], crs: Any) -> list[list[Array]]:
+        """Rings of polygons in ``crs``, bent as the projection bends them; none if elsewhere.
+
+        >>> domain = Domain.from_bounds((-4, 40, -3, 41), crs="EPSG:4326")
+        >>> world, antipode = shapely.box(-180, -90, 180, 90), shapely.box(176, -41, 177, -40)
+        >>> [len(rings) for rings in domain.zone_rings([world, antipode], "EPSG:4326")]
+        [1, 0]
         """
-        target = self.crs if crs is None else read_crs(crs)
-        x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-        if target == self.working_crs:
-            return x, y
-        edge = _edge_of_the_map(self.working_crs)
-        if edge is not None:
-            west, south, east, north = edge
-            x, y = np.clip(x, west, east), np.clip(y, south, north)
-        return transformer(target, self.working_crs).inverse(x, y)
+        from ..core.frame import zones
+
+        return zones.zone_rings(self, all_polygons(shapes), read_crs(crs))
+
+    def share_near(self, shapes: Sequence[Any], crs: Any) -> Array:
+        """Share of each polygon's area that `zone_rings` keeps, because it is near the domain.
+
+        >>> domain = Domain.from_bounds((-4, 40, -3, 41), crs="EPSG:4326")
+        >>> near = shapely.box(-3.5, 40.2, -3.2, 40.6)
+        >>> domain.share_near([near, shapely.box(176, -41, 177, -40)], "EPSG:4326").tolist()
+        [1.0, 0.0]
+        """
+        from ..core.frame import zones
+
+        return zones.share_near(self, all_polygons(shapes), read_crs(crs))
 
     def mask(self, level: int) -> Array:
         """Share of allowed cells in each of 2^level x 2^level squares; row 0 is the south."""
+        from ..core.public.density import pixel_area  # which a plan need not wait for
+
         return pixel_area(self.grid, min(level, self.grid.order))
 
     def outline(self, level: int = _PICTURE_LEVEL) -> Any:
@@ -216,11 +188,6 @@ class Domain:
         )
         return shapely.simplify(shapely.union_all(boxes), 1.1 * size)
 
-    def middle(self) -> tuple[Array, Array]:
-        """The centre of the grid, in the working CRS."""
-        half = self.grid.side / 2
-        return np.array([self.grid.x0 + half]), np.array([self.grid.y0 + half])
-
     def __repr__(self) -> str:
         return f"<{self}>"
 
@@ -235,7 +202,7 @@ class Domain:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from .png import data_uri
+        from branca.utilities import image_to_url
 
         level = min(7, self.grid.order)
         share = self.mask(level)[::-1]
@@ -243,42 +210,64 @@ class Domain:
         picture[..., :3] = (37, 99, 125)
         picture[..., 3] = np.rint(255 * share)
         return (
-            f'<figure style="margin:0"><img alt="allowed cells" src="{data_uri(picture)}" '
+            f'<figure style="margin:0"><img alt="allowed cells" src="{image_to_url(picture)}" '
             'style="width:128px;height:128px;image-rendering:pixelated;border:1px solid #8888">'
             f"<figcaption>{escape(str(self))}</figcaption></figure>"
         )
 
 
-def _masked_grid(rings: list[Array], working: pyproj.CRS, order: int | None) -> Grid:
-    corners = np.concatenate(rings)
-    if not np.isfinite(corners).all():
-        raise BadInput("The area does not fit into its CRS; give a smaller area or another CRS.")
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    side = float((high - low).max())
-    if order is None:
-        order = default_order(side * metres_per_unit(working))
-    elif isinstance(order, bool) or not isinstance(order, (int, np.integer)):
-        raise BadInput("The order of a grid must be a whole number.")
-    grid = Grid(float(low[0]), float(low[1]), side / 2.0**order, order)
-    if len(rings) == 1 and len(rings[0]) == 5 and float((high - low).min()) == side:
-        box = shapely.box(*low, *high)
-        if shapely.Polygon(rings[0]).equals(box):
-            return grid
-    runs = cover(rings, grid)
-    if len(runs) == 0:
-        raise BadInput("No cell has its centre in this area: give a larger order.")
-    if len(runs) == 1 and runs[0, 0] == 0 and runs[0, 1] == 4**grid.order:
-        return grid
-    return Grid(grid.x0, grid.y0, grid.cell, grid.order, runs)
+#: a domain, or polygons with a CRS from which one is made
+Area = Union[Domain, "gpd.GeoDataFrame", "gpd.GeoSeries", shapely.Geometry]
 
 
-@lru_cache(maxsize=64)
-def _edge_of_the_map(working: pyproj.CRS) -> Bounds | None:
-    """How far a map of the globe on a cylinder goes."""
-    if working.geodetic_crs is None:
-        return None
-    way = transformer(working.geodetic_crs, working)
-    return way.edges if isinstance(way, Cylindrical) else None
+def as_domain(area: Any) -> Domain:
+    """A domain as it is, or the domain of polygons that say in which CRS they are.
+
+    >>> as_domain(shapely.set_srid(shapely.box(0, 0, 800, 400), 27700)).side
+    800.0
+    """
+    if isinstance(area, Domain):
+        return area
+    if isinstance(area, shapely.Geometry):
+        srid = int(shapely.get_srid(area))
+        if not srid:
+            raise BadInputError(
+                "A polygon of shapely does not say in which CRS it is: "
+                "make the domain with Domain.from_polygon(polygon, crs='EPSG:4326')."
+            )
+        return Domain.from_polygon(area, crs=f"EPSG:{srid}")
+    if hasattr(area, "geometry") and hasattr(area, "crs"):
+        return Domain.from_polygon(area)
+    raise BadInputError(
+        "The domain must be given, with Domain.from_bounds or Domain.from_polygon: "
+        "bounds taken from the points would tell where the outermost of them is."
+    )
+
+
+def shape_of(area: Any, crs: Any) -> tuple[Any, pyproj.CRS]:
+    own = getattr(area, "crs", None)
+    if own is not None and crs is not None and read_crs(crs) != read_crs(own):
+        raise BadInputError(
+            f"The polygon is in {crs_name(read_crs(own))} but crs says "
+            f"{crs_name(read_crs(crs))}: leave crs out, or call to_crs first."
+        )
+    crs = read_crs(own if own is not None else crs)
+    if isinstance(area, shapely.Geometry):
+        shapes = np.array([area], object)
+    elif hasattr(area, "geometry"):
+        shapes = np.asarray(area.geometry.array, object)
+    elif hasattr(area, "__geo_interface__"):
+        shapes = np.array([shapely.geometry.shape(area.__geo_interface__)], object)
+    else:
+        raise BadInputError(
+            "A domain is made from a GeoDataFrame, a GeoSeries or a shapely polygon."
+        )
+    shapes = shapes[~(shapely.is_missing(shapes) | shapely.is_empty(shapes))]
+    if not np.isin(shapely.get_type_id(shapes), (3, 6)).all():
+        raise BadInputError("A domain is made from polygons; this has lines or points in it.")
+    if not np.isfinite(shapely.get_coordinates(shapes)).all():
+        raise BadInputError("The polygon has coordinates that are not finite numbers.")
+    return shapely.union_all([polygonal(shape) for shape in shapely.force_2d(shapes)]), crs
 
 
 def _length(metres: float) -> str:

@@ -1,122 +1,131 @@
-"""Points in whatever holds them, as batches of coordinates in the domain's working CRS."""
+"""The published points of a release: as a frame, and as files of every format."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from typing import Any, Optional, Tuple
+from typing import Any, Iterator, Optional, Tuple, Union
 
+import geopandas as gpd
 import numpy as np
 import shapely
 
-from ..errors import BadInput
-from ..publisher.persons import names_of
-from . import coordinates
-from .domain import Domain
-from .files import PointStream, arrow_batches, batches, geo_interface_batches
-from .formats import csv_text
+from ..core.atomic import replacing
+from ..core.public import points as diffusion
+from . import axes, database, tables, write
+from .chunks import Chunks, first_points, say_thinned, thinned_to
+from .facts import Facts
 
 Array = np.ndarray
+PathLike = Union[str, "os.PathLike[str]"]
+
+LONLAT = "EPSG:4326"
 
 
-def point_stream(
-    points: Any, domain: Domain, person: Any, columns: Optional[Tuple[str, str]]
-) -> PointStream:
-    """Batches of coordinates with their CRS, whatever the points came in."""
-    column = person if isinstance(person, str) else None
-    if isinstance(points, (str, os.PathLike)):
-        _only_columns(person)
-        stream = batches(points, columns, column)
-        # two columns of numbers carry no CRS of their own: like an array, they are in the domain's
-        bare = columns is not None or str(points).lower().endswith((".csv", ".tsv", ".csv.gz"))
-        return _with_crs(stream, domain, bare)
-    if isinstance(points, bytes):
-        piece = csv_text(points, columns, column)
-        return _with_crs(PointStream(piece.layout.crs, None, [piece]), domain, bare=True)
-    if is_dask(points):
-        raise BadInput("With person= the points must fit into memory: call compute() first.")
-    if hasattr(points, "geometry") and hasattr(points, "crs"):
-        return _frame_stream(points, person)
-    if isinstance(points, (np.ndarray, list, tuple)):
-        return _array_stream(points, domain, person)
-    if hasattr(points, "__arrow_c_stream__"):
-        _only_columns(person)
-        return _with_crs(arrow_batches(points, columns, column), domain, bare=columns is not None)
-    if hasattr(points, "__geo_interface__") or isinstance(points, dict):
-        _only_columns(person)
-        stream = geo_interface_batches(points, column)
-        crs = getattr(points, "crs", None)
-        if crs is None and not isinstance(points, dict):
-            # objects such as shapely's name no CRS: they are in that of the domain, like arrays
-            crs = domain.crs
-        # GeoJSON is in degrees unless it says otherwise
-        return replace(stream, crs=coordinates.geojson_crs(points) if crs is None else crs)
-    raise BadInput(
-        "Points must be a GeoDataFrame, a GeoSeries, an (n, 2) array, a path, or something with "
-        "__geo_interface__ or __arrow_c_stream__."
-    )
+class PublishedPoints(Facts):
+    """What a release has to say point by point; a base of `Release`."""
 
+    def coordinates(
+        self, diffuse: bool = True, decoder: Optional[str] = None, most: Optional[int] = None
+    ) -> Tuple[Array, Array]:
+        """Coordinates of the published points in the working CRS."""
+        x, y = diffusion.points(self.decoded_by(decoder), diffuse, most)
+        return (x, y) if self.boundary is None else self.boundary.move_inside(x, y)
 
-def _frame_stream(frame: Any, person: Any) -> PointStream:
-    if frame.crs is None:
-        raise BadInput("The points have no CRS: say which one it is with set_crs().")
-    shapes = np.asarray(frame.geometry.array, object)
-    if (shapely.is_missing(shapes) | shapely.is_empty(shapes)).any():
-        raise BadInput(coordinates.EMPTY)
-    x, y = coordinates.from_shapely(shapes)
-    return PointStream(frame.crs, x.size, [[(x, y, _who(frame, person, x.size))]])
+    def points(
+        self, diffuse: bool = True, decoder: Optional[str] = None, most: Optional[int] = None
+    ) -> gpd.GeoDataFrame:
+        """The published points in the domain's CRS, one row each, geometry only.
 
-
-def _array_stream(points: Any, domain: Domain, person: Any) -> PointStream:
-    try:
-        array = np.asarray(points, np.float64)
-    except (TypeError, ValueError):
-        raise BadInput("The points must be numbers in an array of shape (n, 2).") from None
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise BadInput("An array of points must have the shape (n, 2): x and y of each point.")
-    x, y = coordinates.finite(array[:, 0], array[:, 1])
-    return PointStream(domain.crs, x.size, [[(x, y, _who(None, person, x.size))]])
-
-
-def _who(frame: Any, person: Any, rows: int) -> Optional[Array]:
-    if person is None:
-        return None
-    if isinstance(person, str):
-        if frame is None or not hasattr(frame, "columns") or person not in frame.columns:
-            raise BadInput(f"There is no person column {person!r} in the points.")
-        person = frame[person]
-    if hasattr(person, "isna") and bool(person.isna().any()):
-        raise BadInput("Every point must have a person; drop the rows without one first.")
-    who = names_of(person)
-    if who.shape != (rows,):
-        raise BadInput("There must be exactly one person for each point.")
-    return who
-
-
-def _only_columns(person: Any) -> None:
-    if person is not None and not isinstance(person, str):
-        raise BadInput("For points from a file or a table, person= is the name of a column.")
-
-
-def _with_crs(stream: PointStream, domain: Domain, bare: bool) -> PointStream:
-    if stream.crs is not None:
-        return stream
-    if bare:
-        return replace(stream, crs=domain.crs)
-    raise BadInput("The points have no CRS: write the file again with the CRS they are in.")
-
-
-def projected(domain: Domain, stream: PointStream, x: Array, y: Array) -> Tuple[Array, Array]:
-    """Coordinates of a batch in the working CRS."""
-    x, y = domain.project(x, y, stream.crs)
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise BadInput(
-            "Some coordinates have no place in the domain's CRS; "
-            "check that the points are in the CRS that they say."
+        Parameters
+        ----------
+        diffuse
+            False gives the paper's repeated points instead of laying them out over the area that
+            they stand for.
+        decoder
+            "paper" decodes a sort release as the paper does; that is the default of its repeated
+            points.
+        most
+            So many points are welcome. Above 50 million they must be asked for, because a small
+            file may claim any number; the writers of files know this argument too.
+        """
+        x, y = self.domain.unproject(*self.coordinates(diffuse, decoder, most))
+        return gpd.GeoDataFrame(
+            axes.label_columns(self), geometry=shapely.points(x, y), crs=self.domain.crs
         )
-    return x, y
 
+    def _chunks(self, diffuse: bool, most: Optional[int], crs: Any = None) -> Chunks:
+        """The published points some at a time, in the domain's CRS or another one."""
+        pieces = diffusion.chunks(self.decoded_by(), diffuse, most)
+        if self.boundary is not None:
+            pieces = (self.boundary.move_inside(x, y) for x, y in pieces)
+        return (self.domain.unproject(x, y, crs=crs) for x, y in pieces)
 
-def is_dask(points: Any) -> bool:
-    """Whether these are a frame of dask."""
-    return type(points).__module__.split(".")[0] in ("dask", "dask_expr", "dask_geopandas")
+    def to_geojson(
+        self,
+        path: PathLike,
+        diffuse: bool = True,
+        most: Optional[int] = None,
+        most_bytes: Optional[int] = None,
+    ) -> None:
+        """Write the points as GeoJSON (RFC 7946) with the privacy statement in it.
+
+        ``most_bytes`` says how large the file may be: points are thinned evenly over the map until
+        it is not larger, and the statement says how many were kept.
+        """
+        if self.release.axes and most_bytes is None:
+            frame = self.points(diffuse, most=most)
+            return tables.write_frame(path, frame, self.statement(), ".geojson")
+        with replacing(path) as part, open(part, "wb") as file:
+            file.writelines(self.geojson(diffuse, most, most_bytes))
+        return None
+
+    def geojson(
+        self, diffuse: bool = True, most: Optional[int] = None, most_bytes: Optional[int] = None
+    ) -> Iterator[bytes]:
+        """The same text piece by piece, for pipes."""
+        said = self.statement()
+        if self.release.axes:
+            frame = self.points(diffuse, most=most)
+            return iter([tables.frame_text(frame, said, most_bytes)])
+        if most_bytes is None:
+            return write.geojson(self._chunks(diffuse, most, LONLAT), said)
+        kept = thinned_to(self._chunks(diffuse, most, LONLAT), self.decoded.n, said, most_bytes)
+        chunks = first_points(self._chunks(diffuse, most, LONLAT), kept)
+        return write.geojson(chunks, say_thinned(said, kept, self.decoded.n))
+
+    def to_geoparquet(
+        self, path: PathLike, diffuse: bool = True, most: Optional[int] = None
+    ) -> None:
+        """Write the points as GeoParquet in the domain's CRS, the statement in its metadata."""
+        if self.release.axes:
+            frame = self.points(diffuse, most=most)
+            return tables.write_frame(path, frame, self.statement(), ".parquet")
+        chunks = self._chunks(diffuse, most)
+        return write.write_geoparquet(path, chunks, self.domain.crs, self.statement())
+
+    def to_gpkg(self, path: PathLike, diffuse: bool = True, most: Optional[int] = None) -> None:
+        """Write the points as a GeoPackage, the statement in its metadata table."""
+        if self.release.axes:
+            frame = self.points(diffuse, most=most)
+            return tables.write_frame(path, frame, self.statement(), ".gpkg")
+        chunks = self._chunks(diffuse, most)
+        return write.write_gpkg(path, chunks, self.domain.crs, self.statement())
+
+    def to_postgis(
+        self,
+        url: str,
+        table: str,
+        overwrite: bool = False,
+        diffuse: bool = True,
+        most: Optional[int] = None,
+    ) -> None:
+        """Write the points into a new table of a database, the statement as its comment.
+
+        A table that exists is replaced only with ``overwrite=True``, and only if it was written
+        by dpsort-geo.
+        """
+        if self.release.axes:
+            points = tables.frame_reader(self.points(diffuse, most=most))
+        else:
+            points = write.points_reader(self._chunks(diffuse, most))
+        database.write_points(points, self.domain.crs, self.statement(), url, table, overwrite)

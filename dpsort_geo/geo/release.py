@@ -3,111 +3,190 @@
 from __future__ import annotations
 
 import os
+import warnings
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Optional, Sequence, Union
 
 import geopandas as gpd
 import numpy as np
+import pandas as pd
 import shapely
 
-from ..atomic import write_text
-from ..errors import BadInput
-from ..reader import diffuse as diffusion
-from ..reader import query
-from ..reader.decode import Decoded, decode
-from ..release import Release, load
-from . import maps, write
+from ..core.atomic import write_text
+from ..core.errors import BadInputError
+from ..core.public import counts as query
+from ..core.public.against import NO_PRIOR
+from ..core.release import Release as Artefact
+from ..core.release import load
+from ..webmap import site
+from ..webmap.sheet import lonlat_outline
+from ..webmap.words import promise_words
+from . import answers, axes, tiles
+from .answers import Zones
+from .axes import SeriesFrame
+from .boundary import Boundary
 from .density import DensityFrame, density_frame
 from .domain import Domain
-from .layers import (
-    Layer,
-    LonLatBounds,
-    density_layer,
-    graticule_layer,
-    lonlat_rings,
-    outline_layer,
-    points_layer,
-    tile_layer,
-)
-from .zones import zone_rings
+from .hexes import hex_zones
+from .maps import Maps
+from .points import PublishedPoints
+from .prior import Prior
 
 Array = np.ndarray
 PathLike = Union[str, "os.PathLike[str]"]
 
-LONLAT = "EPSG:4326"
-
 
 @dataclass(frozen=True, repr=False)
-class GeoRelease:
-    """A release and the domain it is on. All that is read from it is public."""
+class Release(PublishedPoints, Maps):
+    """A release on the map: what `publish` and `read_release` return.
 
-    release: Release
-    domain: Domain
+    Everything that is read from it is public. ``release`` is the artefact itself, which needs
+    numpy alone; ``domain`` says where on the ground its grid lies. Its facts are in `facts`, its
+    points and their files in `points`, its maps in `maps`.
+    """
 
-    def __getattr__(self, name: str) -> Any:
-        # n, epsilon, kind, unit, neighbours, private, grid, statement, verify, to_json
-        if name.startswith("_") or name == "release":
-            raise AttributeError(name)
-        return getattr(self.release, name)
+    @classmethod
+    def from_json(cls, text: str) -> Release:
+        """A release from the text that `to_json` wrote; `verify` checks what it claims."""
+        return _put_on_map(Artefact.from_json(text))
 
-    def __dir__(self) -> List[str]:
-        return sorted({*super().__dir__(), *dir(self.release)})
+    def within(self, polygon: Any, crs: Any = None) -> Release:
+        """The same release, read with a public boundary: all points lie inside ``polygon``.
 
-    @cached_property
-    def decoded(self) -> Decoded:
-        """F and what it was made from."""
-        return decode(self.release)
-
-    def coordinates(
-        self, diffuse: bool = True, decoder: Optional[str] = None
-    ) -> Tuple[Array, Array]:
-        """Coordinates of the published points in the working CRS."""
-        if decoder is None and self.release.kind == "sort" and not diffuse:
-            # the default decoder draws a line between groups; only the paper's repeats points
-            decoder = "paper"
-        decoded = self.decoded if decoder in (None, "default") else decode(self.release, decoder)
-        return diffusion.points(decoded, spread=diffuse)
-
-    def points(self, diffuse: bool = True, decoder: Optional[str] = None) -> gpd.GeoDataFrame:
-        """The published points in the domain's CRS, one row each, geometry only.
+        What lies outside is known to be empty, which makes counts along a coast nearer to the
+        truth and their intervals hold. It costs no epsilon. All methods that read follow; `save`
+        writes the release without the boundary.
 
         Parameters
         ----------
-        diffuse
-            False gives the paper's repeated points instead of spreading them over the area that
-            they stand for.
-        decoder
-            "paper" decodes a sort release as the paper does; that is the default of its repeated
-            points.
+        polygon
+            A GeoDataFrame or GeoSeries of polygons, or a shapely polygon with ``crs``: land, or a
+            city's limits. It must not come from the private points.
         """
-        x, y = self.domain.unproject(*self.coordinates(diffuse, decoder))
-        return gpd.GeoDataFrame(geometry=shapely.points(x, y), crs=self.domain.crs)
+        boundary = Boundary.on(self.domain, polygon, crs)
+        return Release(self.release, boundary.domain, boundary, self.prior)
+
+    def against(
+        self, prior: Any, weight: Optional[str] = None, transform: Any = None, crs: Any = None
+    ) -> Release:
+        """The same release, read against a public map of where points are likely to be.
+
+        Where the release itself speaks for the map, what it says is weighed with it and follows it
+        inside the places that were counted; a map that has nothing to do with it changes nothing.
+        It costs no epsilon. All methods that read follow; `save` writes the release without it.
+
+        Parameters
+        ----------
+        prior
+            An earlier release; a GeoDataFrame of polygons; the path of a raster; or an array of
+            its pixels. It must be public.
+        weight
+            For polygons: the column with their weights, such as "population".
+        transform, crs
+            For an array: where its pixels lie, as rasterio says it.
+
+        Examples
+        --------
+        >>> from dpsort_geo.geo.private.publish import publish
+        >>> domain = Domain.from_bounds((0, 0, 1000, 1000), crs="EPSG:3857")
+        >>> at = np.random.default_rng(1).uniform(0, 1000, (5000, 2)) ** [2, 1] / [1000, 1]
+        >>> before, now = (publish(at, "0.1", domain) for _ in range(2))
+        >>> len(now.against(before).points())
+        5000
+        """
+        if not self.measured.COUNTS_PLACES:
+            raise BadInputError(NO_PRIOR)
+        return Release(
+            self.release, self.domain, self.boundary, Prior.of(prior, weight, transform, crs)
+        )
+
+    def select(self, **chosen: Any) -> Release:
+        """The points of some slices, by axis: read like the release itself.
+
+        ``type="theft"`` or ``type=["theft", "other"]``; ``time="2026-03"`` (or the axis's own name)
+        for a bin, "2026" for all bins of that year.
+        """
+        from .slices import GeoSlice
+
+        numbers = axes.choose(self.release.axes, chosen)
+        return GeoSlice(self.release, self.domain, whole=self, chosen=numbers)
 
     def density(self, cell: Optional[float] = None) -> DensityFrame:
         """Estimated points in square cells of ``cell`` metres, and per square kilometre."""
-        return density_frame(self.decoded, self.domain, cell, self.release.statement())
+        return density_frame(self.decoded, self.domain, cell, self.statement())
 
     def count_within(
-        self, zones: Any, level: float = 0.9, method: str = "formula"
+        self,
+        zones: Zones,
+        confidence: float = 0.9,
+        level: Optional[float] = None,
+        by: Optional[Sequence[str]] = None,
+        per: Optional[str] = None,
+        reliable: float = answers.RELIABLE,
     ) -> gpd.GeoDataFrame:
         """Zones with the estimated number of points in each, and its interval.
+
+        A zone outside of the domain has none: its numbers are NaN.
 
         Parameters
         ----------
         zones
             A GeoDataFrame or GeoSeries of polygons in any CRS; the result is a copy of it with the
-            columns estimate, low and high.
-        level
+            columns estimate, low, high, reliable, and covered: the share of the zone inside the
+            domain.
+        confidence
             How often such intervals hold the truth.
-        method
-            "bootstrap" finds the limits of an adaptive release by trying out plausible data, which
-            takes longer.
+        level
+            The old name of ``confidence``.
+        by
+            Names of axes ("time" for the dates): a long table with a row for each zone and slice.
+        per
+            A column of the zones, such as "population": the columns rate, low_rate and high_rate
+            tell how many points there are for each of these.
+        reliable
+            An estimate is reliable when half of its interval is at most this share of it.
         """
-        frame, shapes = _zones(zones)
-        rings = zone_rings(self.domain, shapes, frame.crs)
-        estimate, low, high = query.count_within(self.decoded, rings, level, method)
-        return frame.assign(estimate=estimate, low=low, high=high)
+        if level is not None:
+            words = "count_within(level=...) is called confidence= now."
+            warnings.warn(words, DeprecationWarning, stacklevel=2)
+            confidence = level
+        if by:
+            return axes.count_by(self, zones, by, confidence)
+        return answers.count_zones(self, zones, confidence, per, reliable)
+
+    def hexes(
+        self, resolution: int, confidence: float = 0.9, by: Optional[Sequence[str]] = None
+    ) -> gpd.GeoDataFrame:
+        """Counts in the H3 hexagons that meet the domain, as `count_within` has them, in degrees.
+
+        The columns are h3 (the cell's name), estimate, low, high, reliable and covered; with ``by``
+        a row for each hexagon and slice. A resolution has seven times as many cells as the one
+        before it: at 8 they are 1 km wide, at 9 400 m. Needs the extra ``h3``.
+
+        >>> from dpsort_geo.geo.private.publish import publish
+        >>> domain = Domain.from_bounds((-74.1, 40.6, -73.9, 40.8), crs="EPSG:4326")
+        >>> points = np.random.default_rng(1).uniform((-74.1, 40.6), (-73.9, 40.8), (5000, 2))
+        >>> hexes = publish(points, 1, domain).hexes(7)
+        >>> hexes.columns.tolist()
+        ['h3', 'geometry', 'estimate', 'low', 'high', 'reliable', 'covered']
+        >>> int(hexes["estimate"].sum().round())
+        5000
+        """
+        zones = hex_zones(self.decoded, self.domain, resolution)
+        return self.count_within(zones, confidence, by=by)
+
+    def compare(self, zones: Any, a: Any, b: Any, confidence: float = 0.9) -> pd.DataFrame:
+        """How many more points zone ``a`` has than zone ``b``, and how many times as many.
+
+        ``a`` and ``b`` are labels of the zones' index, or values that stand in one row only. The
+        result has the rows difference and ratio, and the columns estimate, low and high. The
+        intervals know that the errors of the two counts go together.
+        """
+        return answers.compare(self, zones, a, b, confidence)
+
+    def series(self, zones: Any, confidence: float = 0.9) -> SeriesFrame:
+        """Counts over time for each zone, with intervals; in a notebook, small plots of them."""
+        return axes.series(self, zones, confidence)
 
     def quantiles(self, shares: Sequence[float]) -> gpd.GeoDataFrame:
         """Where along the curve these shares of all points have been passed."""
@@ -119,98 +198,44 @@ class GeoRelease:
             crs=self.domain.crs,
         )
 
-    def explore(self, tiles: Any = "https://tile.openstreetmap.org/{z}/{x}/{y}.png") -> Any:
-        """A ``folium.Map`` with density, points and outline, for notebooks."""
-        return self.map_page(tiles=tiles).folium_map()
+    def to_pmtiles(self, path: PathLike, kind: str = "points") -> None:
+        """Write vector tiles as PMTiles: of the points, or of "hexes" with their counts.
 
-    def to_map(self, path: PathLike, title: Optional[str] = None, tiles: Any = None) -> None:
-        """Write the map as one page that needs no network; ``tiles`` adds a base map that does."""
-        write_text(path, self.map_page(title, tiles).html())
+        Small scales have fewer points, evenly chosen, and larger hexagons; the last zoom level is
+        where the expected error begins to show. The statement is in the metadata. Needs the extra
+        ``tiles``, and ``h3`` for hexagons.
+        """
+        tiles.write_pmtiles(path, tiles.make_tiles(self, kind))
 
-    def map_page(self, title: Optional[str] = None, tiles: Any = None) -> maps.Page:
-        """What the map shows: for `to_map`, `explore`, and pages with further layers."""
-        rings, bounds = lonlat_rings(self.domain)
-        layers = [outline_layer(rings, fill=0.0 if tiles else 1.0), graticule_layer()]
-        if tiles:
-            layers = [tile_layer(tiles), layers[0]]
-        layers += [
-            density_layer(self.decoded, self.domain, bounds),
-            self.points_layer(bounds, "Published points"),
-            self.points_layer(bounds, "Repeated points", diffuse=False, on=False),
-        ]
-        shown = title or f"{self.release.size:,} private points"
-        words = maps.statement_words(self.release.statement())
-        return maps.Page(shown, bounds, layers, words, self.release.private)
+    def to_site(self, folder: PathLike, title: Optional[str] = None) -> None:
+        """Write a folder with a map in it that opens from disk, or from any web server.
 
-    def points_layer(
-        self,
-        bounds: LonLatBounds,
-        name: str,
-        diffuse: bool = True,
-        decoder: Optional[str] = None,
-        **look: Any,
-    ) -> Layer:
-        """The published points as a layer of a map page; repeated ones as circles."""
-        lon, lat = self.domain.unproject(*self.coordinates(diffuse, decoder), crs=LONLAT)
-        if not diffuse:
-            look = {
-                "colour": "#c2410c",
-                "note": "before they are spread; size tells how many",
-                **look,
-            }
-        return points_layer(name, lon, lat, bounds[0], repeated=not diffuse, **look)
-
-    def to_geojson(self, path: PathLike, diffuse: bool = True) -> None:
-        """Write the points as GeoJSON (RFC 7946) with the privacy statement in it."""
-        lon, lat = self.domain.unproject(*self.coordinates(diffuse), crs=LONLAT)
-        write.write_geojson(path, lon, lat, self.release.statement())
-
-    def geojson(self, diffuse: bool = True) -> Iterator[bytes]:
-        """The same text piece by piece, for pipes."""
-        lon, lat = self.domain.unproject(*self.coordinates(diffuse), crs=LONLAT)
-        return write.geojson(lon, lat, self.release.statement())
-
-    def to_geoparquet(self, path: PathLike, diffuse: bool = True) -> None:
-        """Write the points as GeoParquet in the domain's CRS, the statement in its metadata."""
-        x, y = self.domain.unproject(*self.coordinates(diffuse))
-        write.write_geoparquet(path, x, y, self.domain.crs, self.release.statement())
-
-    def to_gpkg(self, path: PathLike, diffuse: bool = True) -> None:
-        """Write the points as a GeoPackage, the statement in its metadata table."""
-        x, y = self.domain.unproject(*self.coordinates(diffuse))
-        write.write_gpkg(path, x, y, self.domain.crs, self.release.statement())
-
-    def save(self, path: PathLike) -> None:
-        """Write the release itself: the public file from which all else can be made again."""
-        self.release.save(path)
-
-    def __repr__(self) -> str:
-        return f"<Release: {str(self).splitlines()[0]}>"
-
-    def __str__(self) -> str:
-        core = self.release
-        who = "persons" if core.unit == "person" else "points"
-        about = "about " if core.neighbours == "add-remove" else ""
-        return (
-            f"{core.kind} release of {about}{core.size:,} {who} at epsilon = {core.epsilon}\n"
-            f"{core.statement()['summary']}\n{self.domain}"
-        )
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        first, rest = str(self).split("\n", 1)
-        return (
-            f"<b>{escape(first)}</b><br>{escape(rest.splitlines()[0])}{self.domain._repr_html_()}"
-        )
+        It holds the page, its scripts, hexagons and points as tiles, and asks for nothing from
+        elsewhere; beside them are the same tiles as PMTiles, the release, and its label.
+        """
+        path = site.prepare_folder(folder)
+        rings = lonlat_outline(self.domain)
+        outline = shapely.geometry.mapping(shapely.MultiPolygon([[ring, []] for ring in rings]))
+        promise = promise_words(self.statement())
+        shown = title or f"{self.decoded.n:,} protected points"
+        sets = [tiles.make_tiles(self, kind) for kind in tiles.KINDS]
+        for made in sets:
+            tiles.write_pmtiles(path / f"{made.kind}.pmtiles", made)
+        write_text(path / "label.html", self.label(title=title).html)
+        self.release.save(path / "release.json")
+        site.write_site(path, sets, shown, self.error_words(), promise, outline)
 
 
-def read_release(path: PathLike) -> GeoRelease:
-    """Read a release that `GeoRelease.save` wrote; what it claims is checked by ``verify()``.
+#: the name that the class had in version 0.1
+GeoRelease = Release
+
+
+def read_release(path: PathLike) -> Release:
+    """Read a release that `Release.save` wrote; what it claims is checked by ``verify()``.
 
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from dpsort_geo.geo.publish import publish
+    >>> from dpsort_geo.geo.private.publish import publish
     >>> domain = Domain.from_bounds((0, 0, 1000, 1000), crs="EPSG:3857")
     >>> points = np.random.default_rng(1).uniform(0, 1000, (5000, 2))
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -219,33 +244,8 @@ def read_release(path: PathLike) -> GeoRelease:
     >>> len(release.points()) == release.n
     True
     """
-    return _on_a_map(load(path))
+    return _put_on_map(load(path))
 
 
-def from_text(text: str) -> GeoRelease:
-    """A release from its JSON text."""
-    return _on_a_map(Release.from_json(text))
-
-
-def _on_a_map(core: Release) -> GeoRelease:
-    if core.crs is None or core.working_crs is None:
-        raise BadInput("This release names no CRS, so its points cannot be put on a map.")
-    return GeoRelease(core, Domain.of_grid(core.grid, core.crs, core.working_crs))
-
-
-def _zones(zones: Any) -> Tuple[gpd.GeoDataFrame, List[Any]]:
-    if isinstance(zones, gpd.GeoSeries):
-        frame = gpd.GeoDataFrame(geometry=zones)
-    elif isinstance(zones, gpd.GeoDataFrame):
-        frame = zones
-    else:
-        raise BadInput("Zones must be a GeoDataFrame or a GeoSeries of polygons.")
-    try:
-        crs, shapes = frame.crs, np.asarray(frame.geometry.array, object)
-    except AttributeError:
-        raise BadInput("The zones have no geometry column: name it with set_geometry().") from None
-    if crs is None:
-        raise BadInput("The zones have no CRS: say which one it is with set_crs().")
-    if not np.isin(shapely.get_type_id(shapes), (3, 6)).all():
-        raise BadInput("Zones must be polygons; null geometries, lines and points have no inside.")
-    return frame, [shapely.force_2d(shape) for shape in shapes]
+def _put_on_map(core: Artefact) -> Release:
+    return Release(core, Domain.of_release(core))

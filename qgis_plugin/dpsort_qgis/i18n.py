@@ -6,22 +6,72 @@ a JSON object from the English text to its translation, so anybody can read and 
 
 import functools
 import json
+import math
 from pathlib import Path
 
 from qgis.core import QgsApplication
+from qgis.PyQt.QtCore import QLocale
 
 _FOLDER = Path(__file__).parent / "i18n"
 
 
 def tr(text):
     """The text in the user's language, or in English where there is no translation."""
-    return _catalogue(QgsApplication.locale()[:2].lower()).get(text, text)
+    return _catalogue(_language()).get(text, text)
 
 
 def said(error):
     """The sentence of an error in the user's language; the library's own are English."""
     sentence = str(error)
-    return _catalogue(QgsApplication.locale()[:2].lower()).get(sentence, sentence)
+    return _catalogue(_language()).get(sentence, sentence)
+
+
+def everywhere(text):
+    """A text in all languages that there are."""
+    codes = sorted(path.stem for path in _FOLDER.glob("*.json"))
+    return [text, *(_catalogue(code).get(text, text) for code in codes)]
+
+
+def number_text(value):
+    """A number as the user writes it: 0.5 in English, 0,5 in German; six digits at most."""
+    return f"{float(value):.6g}".replace(".", _locale().decimalPoint())
+
+
+def exact_text(decimal):
+    """Decimal text with all of its digits, as the user writes it."""
+    return str(decimal).replace(".", _locale().decimalPoint())
+
+
+def count_text(count):
+    """A whole number as the user writes it, in groups of three digits."""
+    return f"{int(count):,}".replace(",", _separator())
+
+
+def length(metres):
+    """A length for people.
+
+    Two digits: an expected error is not known better than that.
+    """
+    if not math.isfinite(metres):
+        return "-"
+    digits = 1 - math.floor(math.log10(metres)) if metres > 0 else 0
+    rounded = round(metres, digits)
+    if rounded >= 1000:
+        return f"{number_text(rounded / 1000)}\u00a0km"
+    return f"{number_text(rounded)}\u00a0m"
+
+
+def _language():
+    return QgsApplication.locale()[:2].lower()
+
+
+def _locale():
+    return QLocale(QgsApplication.locale())
+
+
+def _separator():
+    mark = _locale().groupSeparator()
+    return mark if mark.strip() else "\u00a0"
 
 
 @functools.cache

@@ -1,20 +1,41 @@
 """What to expect before publishing: from the number of points, the area and epsilon alone."""
 
-from ._vendor.dpsort_geo.errors import BadInput
+from ._vendor.dpsort_geo.curve.grid import order_for
+from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.planning import plan_side
+from .i18n import number_text, tr
 
 
-def expected(n, area, epsilon, method="adaptive"):
+def expected(n, area, epsilon, method="adaptive", axes=()):
     """The plan for n points in an area, or None when nothing useful can be said."""
     if n < 1:
         return None
     try:
-        return plan_side(n, area.side * area.metres, epsilon=epsilon, method=method)
-    except BadInput:
+        side = area.side * area.metres
+        return plan_side(n, side, epsilon=epsilon, method=method, axes=axes)
+    except BadInputError:
         return None
 
 
-def needed_epsilon(n, area, target, method="adaptive"):
+def grid_of(area, resolution=None):
+    """The grid of an area; with a resolution, of cells of about so many metres."""
+    grid = area.grid()
+    if resolution is None:
+        return grid
+    return grid.at_order(order_for(area.side * area.metres, resolution))
+
+
+def needed_epsilon(n, area, target, method="adaptive", axes=()):
     """The epsilon with which the typical error is ``target`` metres."""
-    plan = plan_side(n, area.side * area.metres, target_error=target, method=method)
+    plan = plan_side(n, area.side * area.metres, target_error=target, method=method, axes=axes)
     return float(plan.epsilon)
+
+
+def price_of_axes(plan):
+    """What categories and time take from the map of all points; nothing where there are none."""
+    if plan.share == 1:
+        return ""
+    return tr(
+        "Category and time take their part: the map of all points is as good as at epsilon "
+        "{share} without them."
+    ).format(share=number_text(round(plan.share * plan.epsilon, 3)))

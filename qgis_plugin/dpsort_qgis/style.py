@@ -1,69 +1,140 @@
-"""How the results look on the map, and the privacy statement in their metadata."""
+"""How the results look on the map, with legends to print."""
+
+from itertools import product
 
 from qgis.core import (
+    QgsCategorizedSymbolRenderer,
+    QgsColorRampLegendNodeSettings,
     QgsColorRampShader,
+    QgsExpression,
     QgsFillSymbol,
-    QgsGradientColorRamp,
-    QgsGradientStop,
-    QgsGraduatedSymbolRenderer,
+    QgsLinePatternFillSymbolLayer,
+    QgsMapLayerLegendUtils,
     QgsMarkerSymbol,
-    QgsProcessingLayerPostProcessorInterface,
     QgsRasterShader,
+    QgsRendererCategory,
+    QgsRuleBasedRenderer,
     QgsSingleBandPseudoColorRenderer,
     QgsSingleSymbolRenderer,
 )
 from qgis.PyQt.QtGui import QColor
 
-from .i18n import tr
+from ._vendor.dpsort_geo.public.picture import RAMP
+from .classes import class_limits, log_steps
+from .i18n import number_text, tr
 
-#: light to dark, readable without colour and by the colour-blind
-RAMP = (
-    (254, 240, 200),
-    (252, 196, 116),
-    (243, 137, 86),
-    (205, 77, 94),
-    (130, 40, 106),
-    (59, 15, 80),
-)
-POINT_COLOUR = QColor(31, 78, 121, 110)
-#: QGIS does not own a post-processor, so somebody has to keep it alive until it was called
-_ALIVE = []
+#: as far from white as from black, so that dots are seen on light and on dark maps
+POINT_COLOUR = QColor(14, 134, 212, 170)
+#: the same for categories; told apart by the colour-blind (after Okabe and Ito)
+CATEGORY_COLOURS = (
+    (14, 134, 212), (213, 94, 0), (0, 150, 110), (190, 100, 160), (170, 130, 0), (90, 120, 230),
+    (200, 60, 60), (110, 125, 130),
+)  # fmt: skip
 
-
-class Styler(QgsProcessingLayerPostProcessorInterface):
-    """Gives a loaded layer its looks and its privacy statement."""
-
-    def __init__(self, style, statement):
-        super().__init__()
-        self.style, self.statement = style, statement
-        _ALIVE.append(self)
-
-    def postProcessLayer(self, layer, context, feedback):
-        self.style(layer)
-        metadata = layer.metadata()
-        metadata.setTitle(layer.name())
-        metadata.setAbstract(self.statement)
-        metadata.setKeywords({"gmd:topicCategory": [tr("differential privacy")]})
-        layer.setMetadata(metadata)
-        layer.triggerRepaint()
+#: millimetres
+_DOT, _LEGEND_DOT = "0.8", 2.2
 
 
-def points_style(layer):
-    """Small translucent dots, so that dense places look dense."""
-    symbol = QgsMarkerSymbol.createSimple({"name": "circle", "size": "0.7", "outline_style": "no"})
-    symbol.setColor(POINT_COLOUR)
-    layer.setRenderer(QgsSingleSymbolRenderer(symbol))
+def points_style(axis=None):
+    """A style of small translucent dots, so that dense places look dense; coloured by an axis."""
+
+    def style(layer):
+        if axis is None:
+            layer.setRenderer(QgsSingleSymbolRenderer(_dot(POINT_COLOUR)))
+            return
+        colours = [
+            QColor(*CATEGORY_COLOURS[number % len(CATEGORY_COLOURS)], 190)
+            for number in range(axis.size)
+        ]
+        categories = [
+            QgsRendererCategory(label, _dot(colour), label)
+            for label, colour in zip(axis.labels, colours)
+        ]
+        layer.setRenderer(QgsCategorizedSymbolRenderer(axis.name, categories))
+
+    return style
 
 
-def counts_style(layer):
-    """Polygons coloured by the estimate."""
+def _dot(colour):
+    symbol = QgsMarkerSymbol.createSimple({"name": "circle", "size": _DOT, "outline_style": "no"})
+    symbol.setColor(colour)
+    return symbol
+
+
+def enlarge_legend(node):
+    """Dots of a legend that can be seen; ``node`` is the layer's place among the layers."""
+    for order, item in enumerate(node.layer().renderer().legendSymbolItems()):
+        symbol = item.symbol().clone() if item.symbol() else None
+        if isinstance(symbol, QgsMarkerSymbol):
+            symbol.setSize(_LEGEND_DOT)
+            QgsMapLayerLegendUtils.setLegendNodeCustomSymbol(node, order, symbol)
+
+
+def counts_style(values, axes=()):
+    """A style for polygons with counts: coloured by density, hatched where not reliable.
+
+    ``values`` are all densities; the joint slices of axes get a branch each, the first one shown.
+    """
+
+    def style(layer):
+        root = QgsRuleBasedRenderer.Rule(None)
+        limits = class_limits(values)
+        if not axes:
+            _add_classes(root, limits)
+        slices = product(*(axis.labels for axis in axes)) if axes else ()
+        for number, labels in enumerate(slices):
+            chosen = " AND ".join(
+                f"{QgsExpression.quotedColumnRef(axis.name)} = {QgsExpression.quotedString(label)}"
+                for axis, label in zip(axes, labels)
+            )
+            branch = QgsRuleBasedRenderer.Rule(None, 0, 0, chosen, ", ".join(labels))
+            _add_classes(branch, limits)
+            branch.setActive(number == 0)
+            root.appendChild(branch)
+        layer.setRenderer(QgsRuleBasedRenderer(root))
+        layer.setOpacity(0.85)
+
+    return style
+
+
+def _add_classes(parent, limits):
+    """A rule for each class of density, one for no count, and one that hatches the unreliable."""
+    for low, high, colour in zip(limits, limits[1:], _shades(len(limits) - 1)):
+        last = "<=" if high == limits[-1] else "<"
+        chosen = f'"per_km2" >= {low!r} AND "per_km2" {last} {high!r}'
+        words = tr("{low} to {high} per km²").format(low=number_text(low), high=number_text(high))
+        parent.appendChild(QgsRuleBasedRenderer.Rule(_fill(colour), 0, 0, chosen, words))
+    outside = _fill(QColor(0, 0, 0, 0))
+    words = tr("outside of the public area")
+    parent.appendChild(QgsRuleBasedRenderer.Rule(outside, 0, 0, '"estimate" IS NULL', words))
+    words = tr("not reliable: wide limits")
+    parent.appendChild(QgsRuleBasedRenderer.Rule(_hatch(), 0, 0, '"reliable" = 0', words))
+
+
+def _shades(count):
+    places = [1 + (len(RAMP) - 2) * step / max(count - 1, 1) for step in range(count)]
+    return [QColor(*RAMP[round(place)]) for place in places]
+
+
+def _fill(colour):
     symbol = QgsFillSymbol.createSimple({"outline_color": "90,90,90,160", "outline_width": "0.2"})
-    renderer = QgsGraduatedSymbolRenderer("estimate")
-    renderer.setSourceSymbol(symbol)
-    renderer.setSourceColorRamp(gradient())
-    renderer.updateClasses(layer, QgsGraduatedSymbolRenderer.Mode.Quantile, 6)
-    layer.setRenderer(renderer)
-    layer.setOpacity(0.85)
+    symbol.setColor(colour)
+    return symbol
+
+
+def _hatch():
+    symbol = QgsFillSymbol()
+    # dark on light, so that it is seen on both
+    for colour, width in ((QColor(255, 255, 255, 170), 0.6), (QColor(50, 50, 50), 0.25)):
+        lines = QgsLinePatternFillSymbolLayer()
+        lines.setLineAngle(45)
+        lines.setDistance(2.2)
+        lines.setColor(colour)
+        lines.setLineWidth(width)
+        symbol.appendSymbolLayer(lines)
+    if not symbol.deleteSymbolLayer(0):
+        raise RuntimeError("a new symbol has a layer of its own")
+    return symbol
 
 
 def density_style(top):
@@ -71,24 +142,19 @@ def density_style(top):
 
     def style(layer):
         function = QgsColorRampShader(0, top, None, QgsColorRampShader.Type.Interpolated)
-        items = [QgsColorRampShader.ColorRampItem(0.0, QColor(254, 240, 200, 0), "0")]
-        for step, colour in enumerate(RAMP):
-            # the eye compares ratios: equal steps of colour for equal factors of density
-            value = top / 1000 ** (1 - (step + 1) / len(RAMP))
-            items.append(
-                QgsColorRampShader.ColorRampItem(value, QColor(*colour, 215), f"{value:.3g}")
-            )
+        # printed legends know no transparency
+        items = [QgsColorRampShader.ColorRampItem(0.0, QColor(255, 255, 255, 0), "0")]
+        # the eye compares ratios: equal steps of colour for equal factors of density
+        for value, colour in zip(log_steps(top, len(RAMP)), RAMP):
+            words = tr("{value} per km²").format(value=number_text(value))
+            items.append(QgsColorRampShader.ColorRampItem(value, QColor(*colour, 215), words))
         function.setColorRampItemList(items)
+        # a band from the least to the most would show the steps as if they were equal
+        settings = QgsColorRampLegendNodeSettings()
+        settings.setUseContinuousLegend(False)
+        function.setLegendSettings(settings)
         shader = QgsRasterShader()
         shader.setRasterShaderFunction(function)
         layer.setRenderer(QgsSingleBandPseudoColorRenderer(layer.dataProvider(), 1, shader))
 
     return style
-
-
-def gradient():
-    """The ramp as QGIS knows it."""
-    inner = [
-        QgsGradientStop(step / (len(RAMP) - 1), QColor(*colour)) for step, colour in enumerate(RAMP)
-    ]
-    return QgsGradientColorRamp(QColor(*RAMP[0]), QColor(*RAMP[-1]), False, inner[1:-1])

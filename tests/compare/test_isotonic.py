@@ -7,8 +7,8 @@ import pytest
 
 from dpsort_geo.compare import MECHANISMS
 from dpsort_geo.compare.isotonic import isotonic_masses
-from dpsort_geo.curve.grid import Grid
-from dpsort_geo.reader.leaves import leaves_from
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.public.leaves import make_leaves
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -43,7 +43,7 @@ def test_on_the_cells_of_a_quadtree_it_is_our_own_decoder():
     index = np.array([0, 1, 3, 8, 9, 10, 11])
     estimate = rng.normal(3.0, 4.0, 7)
     grid = Grid(0.0, 0.0, 1.0, 3)
-    leaves = leaves_from(grid, level, index, estimate, 20.0)
+    leaves = make_leaves(grid, level, index, estimate, 20.0)
     raw, expected = np.empty((8, 8)), np.empty((8, 8))
     span = 8 >> leaves.level
     for k in range(7):

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from dpsort_geo.compare import MECHANISMS, UNPROVEN, grids, raster, trees, wavelet
 from dpsort_geo.compare.dawa import BUCKET_LOG_PRIOR, partition, published_partition
-from dpsort_geo.errors import BadInput
+from dpsort_geo.core.errors import BadInputError
 
 ALL = {**MECHANISMS, **UNPROVEN}
 
@@ -49,9 +49,13 @@ def test_estimates_are_non_negative_and_hold_n_points(name, eps):
     assert estimate.sum() == pytest.approx(counts.sum(), rel=1e-6)
 
 
-@pytest.mark.parametrize("name", [m for m in ALL if m != "equi-width"])
+@pytest.mark.parametrize("name", [m for m in ALL if m not in ("equi-width", "kd-tree", "HTF")])
 def test_without_noise_the_counts_come_back(name):
-    """Every method but Scott's histogram refines to single cells when eps is huge."""
+    """Every method refines to single cells when eps is huge, but for two kinds.
+
+    Scott's histogram has its own number of bins, and trees of a given height whose cuts are not
+    halves keep some wide leaves.
+    """
     counts = some_counts(n=200_000)
     estimate = ALL[name](counts, 1e7, np.random.default_rng(4))
     assert np.abs(estimate - counts).sum() < 0.01 * counts.sum()
@@ -67,7 +71,7 @@ def test_a_generator_with_the_same_seed_gives_the_same_estimate(name):
 @pytest.mark.parametrize("name", ALL)
 def test_bad_input_is_refused_in_one_sentence(name):
     for counts, eps in [(np.ones((3, 3)), 1.0), (np.ones((4, 8)), 1.0), (np.ones((4, 4)), 0.0)]:
-        with pytest.raises(BadInput, match=r"^[A-Z].*\.$"):
+        with pytest.raises(BadInputError, match=r"^[A-Z].*\.$"):
             ALL[name](counts, eps, np.random.default_rng(0))
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsort_geo.compare import masking, medians
-from dpsort_geo.errors import BadInput
+from dpsort_geo.core.errors import BadInputError
 
 numbers = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 
@@ -75,7 +75,7 @@ def test_the_exponential_median_is_drawn_with_the_right_odds():
 
 @pytest.mark.parametrize("values", [[], [0.5, 1.5], [-0.1], [float("nan")]])
 def test_numbers_outside_the_unit_interval_are_refused(values):
-    with pytest.raises(BadInput, match="between 0 and 1"):
+    with pytest.raises(BadInputError, match="between 0 and 1"):
         medians.exponential_median(values, 1.0, np.random.default_rng(0))
 
 

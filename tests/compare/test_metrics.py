@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 from dpsort_geo.compare import metrics
 from dpsort_geo.compare.raster import project
-from dpsort_geo.errors import BadInput
+from dpsort_geo.core.errors import BadInputError
 
 rasters = arrays(float, (8, 8), elements=st.integers(0, 20).map(float)).filter(
     lambda a: a.sum() > 0
@@ -76,7 +76,7 @@ def test_data_rectangles_hold_the_point_that_they_are_centred_on():
 
 def test_the_papers_error_needs_as_many_points_on_both_sides():
     assert metrics.emd_1d([0.5, 0.1], [0.2, 0.4]) == pytest.approx(0.1)
-    with pytest.raises(BadInput, match="same number"):
+    with pytest.raises(BadInputError, match="same number"):
         metrics.emd_1d([0.1], [0.1, 0.2])
 
 

@@ -7,7 +7,7 @@ import pytest
 import shapely
 
 import dpsort_geo as dp
-from dpsort_geo.curve import hilbert
+from dpsort_geo.core.curve import hilbert
 from dpsort_geo.geo.crs import crs_text
 
 NYC = (-74.3, 40.5, -73.7, 40.95)
@@ -146,7 +146,8 @@ def test_another_datum_is_kept():
     assert domain.working_crs.geodetic_crs == pyproj.CRS("EPSG:4269")
     x, y = domain.project(np.array([-74.0]), np.array([40.7]))
     lon, lat = domain.unproject(x, y)
-    assert (lon[0], lat[0]) == pytest.approx((-74.0, 40.7), abs=1e-9)
+    # the way back is PROJ's, whose latitude was up to 1.6 mm off before version 9.6
+    assert (lon[0], lat[0]) == pytest.approx((-74.0, 40.7), abs=2e-8)
     assert (
         dp.Domain.of_grid(domain.grid, crs_text(domain.crs), crs_text(domain.working_crs)) == domain
     )
@@ -154,11 +155,10 @@ def test_another_datum_is_kept():
 
 def test_a_room_with_a_local_crs_works_but_has_no_longitudes():
     room = dp.Domain.from_bounds((0, 0, 6, 4), crs=pyproj.CRS('LOCAL_CS["room",UNIT["metre",1]]'))
-    with pytest.warns(UserWarning):
-        release = dp.publish(np.full((500, 2), 2.0), 1, room)
-    again = dp.geo.release.from_text(release.to_json())
+    release = dp.publish(np.full((500, 2), 2.0), 1, room)
+    again = dp.Release.from_json(release.to_json())
     assert again.domain == room and len(again.points()) == 500
-    with pytest.raises(dp.BadInput):
+    with pytest.raises(dp.BadInputError):
         release.map_page()
 
 
@@ -195,7 +195,7 @@ def test_a_domain_can_be_rebuilt_from_what_a_release_carries():
     ],
 )
 def test_a_bad_domain_is_refused_with_one_sentence(make, says):
-    with pytest.raises(dp.BadInput, match=says) as refused:
+    with pytest.raises(dp.BadInputError, match=says) as refused:
         make()
     assert "\n" not in str(refused.value)
 
@@ -207,5 +207,5 @@ def test_a_notebook_shows_the_mask():
 
 @pytest.mark.parametrize("crs", ["EPSG:5703", '{"type":"GeographicCRS","name":' + "[" * 5000])
 def test_a_crs_without_a_map_or_of_endless_depth_is_refused_in_a_sentence(crs):
-    with pytest.raises(dp.BadInput):
+    with pytest.raises(dp.BadInputError):
         dp.Domain.from_bounds((0, 0, 1, 1), crs=crs)

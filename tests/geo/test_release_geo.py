@@ -1,5 +1,7 @@
 """Reading a release with geopandas: points, density, counts, quantiles, files."""
 
+import dataclasses
+
 import geopandas as gpd
 import numpy as np
 import pyproj
@@ -7,14 +9,13 @@ import pytest
 import shapely
 
 import dpsort_geo as dp
-from dpsort_geo.curve import hilbert
-from dpsort_geo.geo import demo
-from dpsort_geo.geo.write import read_statement
-from dpsort_geo.publisher.adaptive import publish_adaptive
-from dpsort_geo.reader.decode import decode
-from dpsort_geo.reader.density import raster
-
-pytestmark = pytest.mark.filterwarnings("ignore::dpsort_geo.geo.publish.PrivacyWarning")
+from dpsort_geo.cli import residents
+from dpsort_geo.core.curve import hilbert
+from dpsort_geo.core.private.adaptive import publish as publish_adaptive
+from dpsort_geo.core.public.decode import decode
+from dpsort_geo.core.public.density import raster
+from dpsort_geo.core.public.picture import picture
+from dpsort_geo.geo.statement import read_statement
 
 BOX = (500_000, 150_000, 540_000, 190_000)
 AREA = shapely.Point(520_000, 170_000).buffer(19_000)
@@ -57,7 +58,7 @@ def test_every_published_point_lies_in_an_allowed_cell(release):
 
 
 def test_reading_is_deterministic(release):
-    again = dp.geo.release.from_text(release.to_json())
+    again = dp.Release.from_json(release.to_json())
     for diffuse in (True, False):
         assert (
             release.points(diffuse).geometry.array == again.points(diffuse).geometry.array
@@ -69,7 +70,7 @@ def test_the_papers_points_are_repeated_and_diffusion_spreads_them():
     repeated = release.points(diffuse=False)
     assert len(repeated) == len(POINTS)
     places = repeated.geometry.to_wkb().nunique()
-    assert places <= release.settings["groups"]
+    assert places <= release.measured.settings()["groups"]
     spread = release.points()
     assert spread.geometry.to_wkb().nunique() > 20 * places
 
@@ -123,8 +124,8 @@ def test_density_beside_the_sea_keeps_its_mass(seed):
         fall = 1 - np.exp(-np.asarray(denominator, float) / np.asarray(numerator, float))
         return rng.geometric(fall, size) - rng.geometric(fall, size)
 
-    domain = dp.Domain.from_polygon(demo.land(), crs="EPSG:4326", order=12)
-    cells = dp.count_cells(np.column_stack(demo.residents(20_000)), domain)
+    domain = dp.Domain.from_polygon(residents.land(), crs="EPSG:4326", order=12)
+    cells = dp.count_cells(np.column_stack(residents.residents(20_000)), domain)
     mass = raster(decode(publish_adaptive(cells, 1, noise=seeded)), 9)
     assert np.isfinite(mass).all()
     assert mass.sum() == pytest.approx(20_000)
@@ -132,7 +133,7 @@ def test_density_beside_the_sea_keeps_its_mass(seed):
 
 @pytest.mark.parametrize("cell", [0, -5, float("nan"), 0.01])
 def test_a_useless_cell_size_is_refused(adaptive, cell):
-    with pytest.raises(dp.BadInput):
+    with pytest.raises(dp.BadInputError):
         adaptive.density(cell=cell)
 
 
@@ -149,7 +150,8 @@ def zones(crs=27700):
 
 def test_counts_in_zones_are_close_and_within_their_limits(adaptive):
     found = adaptive.count_within(zones())
-    assert list(found.columns) == ["name", "geometry", "estimate", "low", "high"]
+    own = ["estimate", "low", "high", "reliable", "covered"]
+    assert list(found.columns) == ["name", "geometry", *own]
     assert ((found.low <= found.estimate) & (found.estimate <= found.high)).all()
     true = [shapely.contains_xy(zone, *POINTS.T).sum() for zone in zones().geometry]
     assert np.abs(found.estimate - true).max() < 0.02 * len(POINTS)
@@ -182,7 +184,7 @@ def test_the_users_zones_are_not_changed(adaptive):
     ],
 )
 def test_bad_zones_are_refused(adaptive, bad, says):
-    with pytest.raises(dp.BadInput, match=says):
+    with pytest.raises(dp.BadInputError, match=says):
         adaptive.count_within(bad)
 
 
@@ -193,7 +195,7 @@ def test_quantiles_are_points_along_the_curve(release):
     x, y = found.geometry.x.to_numpy(), found.geometry.y.to_numpy()
     position = release.grid.positions(x, y)
     assert (np.diff(position) >= 0).all()
-    with pytest.raises(dp.BadInput):
+    with pytest.raises(dp.BadInputError):
         release.quantiles([1.5])
 
 
@@ -238,22 +240,57 @@ def test_every_file_carries_the_statement(adaptive, tmp_path):
 @pytest.mark.parametrize("text", [b"", b"{}", b"\xff\xfe", b'{"format": "dpsort-geo release"}'])
 def test_a_file_that_is_no_release_is_refused_with_one_sentence(tmp_path, text):
     (tmp_path / "x.json").write_bytes(text)
-    with pytest.raises(dp.BadInput) as refused:
+    with pytest.raises(dp.BadInputError) as refused:
         dp.read_release(tmp_path / "x.json")
     assert "\n" not in str(refused.value)
 
 
 def test_a_missing_file_and_a_missing_folder_are_said(adaptive, tmp_path):
-    with pytest.raises(dp.BadInput, match="cannot be read"):
+    with pytest.raises(dp.BadInputError, match="cannot be read"):
         dp.read_release(tmp_path / "nothing.json")
-    with pytest.raises(dp.BadInput, match="cannot be written"):
+    with pytest.raises(dp.BadInputError, match="cannot be written"):
         adaptive.save(tmp_path / "nowhere" / "r.json")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_notebook_says_what_is_protected(adaptive):
     text = adaptive._repr_html_()
-    assert "epsilon = 1" in text and "<img" in text
+    assert "epsilon = 1" in text and "<img" in text and "Note" not in text
+
+
+def test_what_users_hold_is_one_class_that_type_checkers_know(release):
+    assert type(release) is dp.Release and not hasattr(dp.Release, "__getattr__")
+    core = release.release
+    same = {
+        "n": core.n, "size": core.size, "epsilon": "1", "neighbours": "replace", "private": True,
+        "protects": "point", "unit": "point", "mechanism": core.kind, "kind": core.kind,
+        "ledger": False, "grid": core.grid, "crs": core.crs, "working_crs": core.working_crs,
+        "measured": core.measured,
+    }  # fmt: skip
+    for name, value in same.items():
+        assert isinstance(getattr(dp.Release, name), property)
+        assert getattr(release, name) == value
+    said = release.statement()
+    assert said.pop("expected_error") == pytest.approx(release.expected_error, rel=0.01)
+    assert said == core.statement()
+    assert release.verify() == core.verify()
+    assert release.to_json() == core.to_json()
+    with pytest.raises(AttributeError):
+        _ = release.no_such_name
+
+
+def test_points_with_x_and_y_swapped_are_noted(adaptive):
+    assert adaptive.notes() == []
+    swapped = dp.publish(POINTS[:, ::-1], 1, DOMAIN)
+    (note,) = swapped.notes()
+    assert "edge of the domain" in note and note in swapped._repr_html_()
+
+
+def test_a_release_that_breaks_its_own_rule_is_shown_with_a_note(adaptive):
+    doubled = dataclasses.replace(adaptive.measured, rate=adaptive.measured.rate * 2)
+    forged = dp.Release(dataclasses.replace(adaptive.release, measured=doubled), DOMAIN)
+    (note,) = forged.notes()
+    assert note in forged._repr_html_()
 
 
 def test_densities_in_web_mercator_are_per_square_kilometre_on_the_ground():
@@ -265,11 +302,25 @@ def test_densities_in_web_mercator_are_per_square_kilometre_on_the_ground():
         gpd.GeoSeries([shapely.box(0, 38, 30, 62)], crs=4326).to_crs(3857).total_bounds
     )
     domain = dp.Domain.from_bounds((west, south, east, north), crs="EPSG:3857")
-    with pytest.warns(dp.PrivacyWarning):
-        release = dp.publish(points.to_crs(3857), 3, domain)
+    release = dp.publish(points.to_crs(3857), 3, domain)
     ground = 6371.0**2 * np.radians(30) * np.ptp(np.sin(np.radians([38.0, 62.0])))
     assert domain.area / 1e6 == pytest.approx(ground, rel=0.01)
     cells = release.density(cell=domain.side / 4)
     rich = cells[cells["count"] > 1000]  # where chance and noise are below a twentieth
     assert len(rich) >= 12
     assert rich.per_km2.to_numpy() == pytest.approx(40_000 / ground, rel=0.15)
+
+
+@pytest.mark.filterwarnings("ignore::dpsort_geo.PrivacyWarning")
+def test_where_a_release_has_nothing_its_density_is_zero_and_not_dust():
+    rng = np.random.default_rng(3)
+    domain = dp.Domain.from_bounds((0, 0, 1000, 1000), crs="EPSG:3857")
+    release = dp.publish(rng.uniform((0, 0), (400, 1000), (5000, 2)), 50, domain)
+    filled = raster(release.decoded, domain.grid.order) > 0
+    edge = np.minimum(np.arange(144) * 7, 1000) / domain.grid.cell
+    first, last = np.floor(edge[:-1]).astype(int), np.ceil(edge[1:]).astype(int)
+    empty = ~np.array([[filled[a:b, c:d].any() for c, d in zip(first, last)]
+                       for a, b in zip(first, last)])  # fmt: skip
+    shown = picture(release.decoded, domain, 7).mass
+    assert shown.shape == empty.shape and empty.sum() > 500
+    assert not shown[empty].any() and shown[~empty].sum() == pytest.approx(5000)

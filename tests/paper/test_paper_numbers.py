@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from dpsort_geo.planning import default_group_size, noise_error, paper_group_size
-from dpsort_geo.reader.isotonic import isotonic_l2
-from dpsort_geo.reader.sorted import decode_sorted, decode_sorted_paper, sorted_points
+from benchmarks.paper_model import noise_error
+from dpsort_geo.core.public.isotonic import isotonic_l2
+from dpsort_geo.core.public.sort import decode_sorted, decode_sorted_paper, sorted_points
+from dpsort_geo.core.rules.group_size import default_group_size, paper_group_size
 
 CELLS = 1 << 40  # cells on the curve, so many that rounding to cells does not matter
 
@@ -121,9 +122,9 @@ def test_the_default_decoder_errs_a_tenth_less_than_the_papers(data, choose):
         ours = theirs = 0.0
         for _ in range(15):
             sums, sizes = release(points, k, rng)
-            fit = sorted_points(*decode_sorted(sums, sizes, CELLS))
+            fit = sorted_points(decode_sorted(sums, sizes, CELLS))
             ours += np.abs(np.clip(fit / (CELLS - 1), 0, 1) - points).mean()
-            paper = sorted_points(*decode_sorted_paper(sums, sizes, CELLS))
+            paper = sorted_points(decode_sorted_paper(sums, sizes, CELLS))
             theirs += np.abs(paper / (CELLS - 1) - points).mean()
         ratios.append(ours / theirs)
     standard_error = np.std(ratios) / np.sqrt(len(ratios))
@@ -137,7 +138,7 @@ def test_the_table_gives_smaller_groups_than_the_least_error_wants():
     error = {
         choose: [
             np.abs(
-                sorted_points(*decode_sorted_paper(*release(points, choose(n, 1.0), rng), CELLS))
+                sorted_points(decode_sorted_paper(*release(points, choose(n, 1.0), rng), CELLS))
                 / CELLS
                 - points
             ).mean()

@@ -15,12 +15,14 @@ import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1])]
+import numpy as np
 
-import numpy as np  # noqa: E402
-import test_claims  # noqa: E402
-from claims import (  # noqa: E402
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.private.adaptive import publish as publish_adaptive
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.private.noise import discrete_laplace
+from tests.privacy import test_claims
+from tests.privacy.claims import (
     adaptive_tape,
     as_adaptive,
     as_hybrid,
@@ -32,14 +34,10 @@ from claims import (  # noqa: E402
     person_exhaustive,
     sort_tape,
 )
-from replay import DEEP, MASKED, MIDDLE, SMALL, table  # noqa: E402
-from test_blackbox import HYBRIDS, MECHANISMS, shown, smaller  # noqa: E402
+from tests.privacy.replay import DEEP, MASKED, MIDDLE, SMALL, table
+from tests.privacy.test_blackbox import HYBRIDS, MECHANISMS, shown, smaller
 
-from dpsort_geo.curve.grid import Grid  # noqa: E402
-from dpsort_geo.publisher.adaptive import publish_adaptive  # noqa: E402
-from dpsort_geo.publisher.cells import count_cells  # noqa: E402
-from dpsort_geo.publisher.noise import discrete_laplace  # noqa: E402
-
+ROOT = Path(__file__).resolve().parents[2]
 RELATIONS = ("replace", "add-remove")
 VARIANTS = ("width-depth", "depth-width")
 
@@ -144,7 +142,7 @@ def paths(quick):
         cells = count_cells(grid, *test_claims.city(200_000, seed))
         for epsilon in ("0.01", "0.1", "1", "10", "3.1415926535"):
             for neighbours in RELATIONS:
-                cases += budgets_on_paths(publish_adaptive(cells, epsilon, neighbours))
+                cases += budgets_on_paths(publish_adaptive(cells, epsilon, neighbours=neighbours))
     return cases
 
 
@@ -163,12 +161,18 @@ def caught_box(name, quick):
     return f"2 x {runs:,} runs: eps >= {least:.3f}"
 
 
-def tests_of(path, quick):
-    """A file of tests, with more kills and more fuzz than it has by itself."""
-    command = [sys.executable, "-m", "pytest", "-x", str(HERE.parent / path)]
-    more = {} if quick else {"DPSORT_GEO_KILLS": "100", "DPSORT_GEO_FUZZ": "1000"}
+def properties(quick):
+    """All property tests on examples that nobody has seen; what they find becomes an @example."""
+    return tests_of(".", quick, "-m", "hypothesis", "--hypothesis-profile=searching")
+
+
+def tests_of(path, quick, *options):
+    """Files of tests, with more kills and more fuzz than they have by themselves."""
+    command = [sys.executable, "-m", "pytest", "-x", *options, str(ROOT / "tests" / path)]
+    names = {"KILLS": "100", "FUZZ": "1000", "DOORS": "400", "WATCHED": "40"}
+    more = {} if quick else {f"DPSORT_GEO_{name}": many for name, many in names.items()}
     run = subprocess.run(
-        command, capture_output=True, text=True, cwd=HERE.parents[1], env={**os.environ, **more}
+        command, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **more}
     )
     assert run.returncode == 0, re.findall("(?m)^(?:FAILED|ERROR).*", run.stdout)
     return int(re.findall(r"(\d+) passed", run.stdout)[-1])
@@ -195,7 +199,15 @@ CLAIMS = [
         ("the debit comes before any noise", "privacy/test_debit.py"),
         ("any input: an answer or one sentence", "privacy/test_fuzz.py"),
         ("kill -9, full disk, Ctrl-C: all or nothing", "faults/test_publish_faults.py"),
+        ("one record decides its own, at every door", "privacy/test_every_door.py"),
+        ("the same at newer doors", "privacy/test_new_doors.py"),
+        ("the same in a database", "privacy/test_database_doors.py"),
+        ("the same on dask", "privacy/test_engine_doors.py"),
+        ("nothing but the release leaves", "privacy/test_nothing_else_leaves.py"),
+        ("categories and dates: loss <= eps", "privacy/test_view_claims.py"),
+        ("several points a person: loss <= eps", "privacy/test_several_points.py"),
     )),
+    ("properties, on new examples", "tests with @given", properties, ()),
 ]  # fmt: skip
 
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from replay import Replay
 from scipy.stats import beta
+
+from tests.privacy.replay import Replay
 
 #: chance that the auditor accuses an honest mechanism
 FALSE_ALARM = 1e-6
@@ -64,10 +65,10 @@ def _asked(publish, values, one, other):
 def _published(release):
     """The published numbers in the order in which they were drawn."""
     order = {"adaptive": ["value"], "sort": ["sums"], "hybrid": ["counts", "sums"]}[release.kind]
-    if release.settings.get("variant") == 1:
+    if release.measured.settings().get("variant") == 1:
         order = order[::-1]
     noisy_n = [release.n] if release.neighbours == "add-remove" else []
-    parts = [noisy_n, *(release.measurements[name] for name in order)]
+    parts = [noisy_n, *(release.measured.arrays()[name] for name in order)]
     return np.concatenate(parts).astype(np.int64)
 
 

@@ -10,34 +10,34 @@ import itertools
 from fractions import Fraction
 
 import numpy as np
-from replay import Replay, additions, datasets, replacements, table, wild, worst_loss
 
-from dpsort_geo import budget
-from dpsort_geo import hybrid as rule
-from dpsort_geo.budget import UNITS, exact_epsilon, path_units
-from dpsort_geo.publisher import adaptive, hybrid, persons, sort
-from dpsort_geo.publisher.cells import count_cells
+from dpsort_geo.core.private import adaptive, hybrid, persons, sort
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.rules import budget
+from dpsort_geo.core.rules.budget import UNITS, exact_epsilon, path_units
+from tests.privacy.replay import Replay, additions, datasets, replacements, table, wild, worst_loss
 
 #: how the forced outputs are made: true to life, no noise, wild, all poor, all rich, absurdly rich
 MOODS = ((1.0, 0.0), (0.0, 0.0), (6.0, 0.0), (1.0, -8.0), (1.0, 8.0), (1.0, 0.0, 40))
 
 
 def as_adaptive(epsilon, neighbours="replace", unit="point"):
-    return lambda cells, noise: adaptive.publish_adaptive(
-        cells, epsilon, neighbours, unit=unit, noise=noise
+    return lambda cells, noise: adaptive.publish(
+        cells, epsilon, neighbours=neighbours, unit=unit, noise=noise
     )
 
 
-def as_sort(epsilon, neighbours="replace", group_size=None, points_per_person=1):
-    return lambda cells, noise: sort.publish_sorted(
-        cells, epsilon, group_size, neighbours, points_per_person, noise=noise
+def as_sort(epsilon, neighbours="replace", group_size=None, unit="point"):
+    return lambda cells, noise: sort.publish(
+        cells, epsilon, neighbours=neighbours, unit=unit, group_size=group_size, noise=noise
     )
 
 
-def as_hybrid(epsilon, variant, neighbours="replace", group_size=None, points_per_person=1):
-    return lambda cells, noise: hybrid.publish_hybrid(
-        cells, epsilon, variant, group_size, neighbours, points_per_person, noise=noise
-    )
+def as_hybrid(epsilon, variant, neighbours="replace", group_size=None, unit="point"):
+    return lambda cells, noise: hybrid.publish(
+        cells, epsilon, variant=variant, neighbours=neighbours, unit=unit, group_size=group_size,
+        noise=noise,
+    )  # fmt: skip
 
 
 def exhaustive(publish, grid, n, epsilon, neighbours, transcripts, seed=0, attained=True):
@@ -81,9 +81,9 @@ def person_exhaustive(kind, grid, points, epsilon, neighbours, transcripts, seed
     else:
         units = budget.PERSON_POINTS
         publish = (
-            as_sort(epsilon, neighbours, 1, units)
+            as_sort(epsilon, neighbours, 1, "person")
             if kind == "sort"
-            else as_hybrid(epsilon, kind, neighbours, 1, units)
+            else as_hybrid(epsilon, kind, neighbours, 1, "person")
         )
     return _all_below(publish, tables, np.array(near), epsilon, transcripts, seed, units)
 
@@ -143,9 +143,9 @@ class Tape:
 def adaptive_tape(grid, x, y, epsilon, neighbours, seed=0, spread=1.0):
     """Every published count is the count by hand plus its number on the tape, none left out."""
     tape = Tape(seed, spread)
-    release = adaptive.publish_adaptive(count_cells(grid, x, y), epsilon, neighbours, noise=tape)
+    release = adaptive.publish(count_cells(grid, x, y), epsilon, neighbours=neighbours, noise=tape)
     index = grid.curve_index(x, y)
-    nodes = release.measurements
+    nodes = release.measured.arrays()
     depth = 2 * (grid.order - nodes["level"])
     by_hand = [int(np.sum(index >> d == i)) for d, i in zip(depth, nodes["index"])]
     published = nodes["value"].tolist()
@@ -162,8 +162,8 @@ def adaptive_tape(grid, x, y, epsilon, neighbours, seed=0, spread=1.0):
 def sort_tape(grid, x, y, epsilon, neighbours, group_size, seed=0):
     """Every published sum is the sum by hand plus its number on the tape, padding included."""
     tape = Tape(seed)
-    release = sort.publish_sorted(
-        count_cells(grid, x, y), epsilon, group_size, neighbours, noise=tape
+    release = sort.publish(
+        count_cells(grid, x, y), epsilon, group_size=group_size, neighbours=neighbours, noise=tape
     )
     drawn = list(tape.drawn)
     points = sorted(grid.positions(x, y).tolist())
@@ -172,7 +172,7 @@ def sort_tape(grid, x, y, epsilon, neighbours, group_size, seed=0):
         size = max(release.n, 0)
         points = ([0] * max(size - len(points), 0) + points)[max(len(points) - size, 0) :]
     assert len(points) == release.size
-    sums = release.measurements["sums"].tolist()
+    sums = release.measured.arrays()["sums"].tolist()
     edges = np.cumsum(
         [0, *(len(part) for part in np.array_split(np.arange(len(points)), max(len(sums), 1)))]
     )
@@ -186,11 +186,13 @@ def hybrid_tape(grid, x, y, epsilon, variant, neighbours, group_size, seed=0):
     """Every count and every sum of a hybrid is the one by hand plus its number on the tape."""
     tape = Tape(seed)
     cells = count_cells(grid, x, y)
-    release = hybrid.publish_hybrid(cells, epsilon, variant, group_size, neighbours, noise=tape)
-    counts, sums = (release.measurements[name].tolist() for name in ("counts", "sums"))
+    release = hybrid.publish(
+        cells, epsilon, variant=variant, group_size=group_size, neighbours=neighbours, noise=tape
+    )
+    counts, sums = (release.measured.arrays()[name].tolist() for name in ("counts", "sums"))
     points = np.sort(grid.positions(x, y))
     if variant == "width-depth":
-        blocks, sizes, groups = rule.groups_of(release)
+        blocks, sizes, groups = release.measured.blocks(release)
         stop = blocks.start + blocks.width
         held = [points[(points >= a) & (points < b)] - a for a, b in zip(blocks.start, stop)]
         by_hand = [len(own) for own in held]
@@ -198,7 +200,7 @@ def hybrid_tape(grid, x, y, epsilon, variant, neighbours, group_size, seed=0):
             by_hand += _sums_by_hand(own.tolist(), int(size), int(number))
         published = counts + sums
     else:
-        edges = rule.edges_of(release)
+        edges = release.measured.edges(release)
         by_hand = _sums_by_hand(points.tolist(), release.size, len(sums))
         by_hand += np.histogram(points, [*edges[:-1], edges[-1] - 0.5])[0].tolist()
         published = sums + counts
@@ -220,7 +222,7 @@ def _sums_by_hand(points, size, groups):
 
 def budgets_on_paths(release):
     """On every path of a release the integer rates add up to at most the path's budget."""
-    grid, nodes = release.grid, release.measurements
+    grid, nodes = release.grid, release.measured.arrays()
     span = np.int64(4) ** (grid.order - nodes["level"])
     steps = np.zeros(4**grid.order + 1, np.int64)
     np.add.at(steps, nodes["index"] * span, nodes["rate"])

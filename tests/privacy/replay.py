@@ -17,8 +17,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpsort_geo.curve.grid import Grid
-from dpsort_geo.publisher.cells import from_index
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.private.cells import from_index
 
 
 @dataclass

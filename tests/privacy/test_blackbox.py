@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from blackbox import shown_epsilon
-from claims import as_adaptive, as_hybrid, as_sort
-from replay import MIDDLE, SMALL, table
 
-from dpsort_geo.publisher.noise import discrete_laplace
+from dpsort_geo.core.private.noise import discrete_laplace
+from tests.privacy.blackbox import shown_epsilon
+from tests.privacy.claims import as_adaptive, as_hybrid, as_sort
+from tests.privacy.replay import MIDDLE, SMALL, table
 
 
 def smaller(times):

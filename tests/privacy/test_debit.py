@@ -11,15 +11,17 @@ import numpy as np
 import pytest
 
 import dpsort_geo as dp
-from dpsort_geo.publisher import noise
-from dpsort_geo.publisher.ledger import BudgetSpent, Ledger
-from dpsort_geo.release import Release
+from dpsort_geo.core.errors import BudgetSpentError
+from dpsort_geo.core.private import entropy
+from dpsort_geo.core.private.ledger import Ledger
+from dpsort_geo.core.release import Release
+
+# there are few points in these tests
+pytestmark = pytest.mark.filterwarnings("ignore::dpsort_geo.PrivacyWarning")
 
 BOX = (0, 0, 1000, 1000)
 POINTS = np.random.default_rng(1).uniform(0, 1000, (300, 2))
 OWNERS = np.arange(300) // 3
-
-pytestmark = pytest.mark.filterwarnings("ignore::dpsort_geo.geo.publish.PrivacyWarning")
 
 
 class NoEntropy(Exception):
@@ -45,7 +47,7 @@ def debits_when_drawn(monkeypatch, ledger):
         seen.append(len(ledger.entries()))
         raise NoEntropy
 
-    monkeypatch.setattr(noise.os, "urandom", refuse)
+    monkeypatch.setattr(entropy.os, "urandom", refuse)
     return seen
 
 
@@ -66,14 +68,14 @@ def test_the_debit_is_there_before_any_noise(
 
 def test_nothing_is_drawn_when_the_ledger_refuses(ledger, domain, debits_when_drawn):
     ledger.limit("calls", "0.4")
-    with pytest.raises(BudgetSpent):
+    with pytest.raises(BudgetSpentError):
         dp.publish(POINTS, "0.5", domain, ledger=ledger, dataset="calls")
     assert debits_when_drawn == []
 
 
 def test_nothing_is_drawn_when_the_ledger_cannot_be_written(tmp_path, domain, debits_when_drawn):
     (tmp_path / "text").write_text("no ledger\n" * 500)
-    with pytest.raises(dp.BadInput, match="nothing was published"):
+    with pytest.raises(dp.BadInputError, match="nothing was published"):
         dp.publish(POINTS, "0.5", domain, ledger=tmp_path / "text", dataset="calls")
     assert debits_when_drawn == []
 
@@ -84,7 +86,7 @@ def test_what_is_refused_costs_nothing(ledger, domain):
         {"method": "best"}, {"neighbours": "any"}, {"group_size": 4}, {"person": OWNERS[:4]},
     ):  # fmt: skip
         options = {"points": POINTS, "epsilon": "0.5", "domain": domain, **bad}
-        with pytest.raises(dp.BadInput):
+        with pytest.raises(dp.BadInputError):
             dp.publish(**options, ledger=ledger, dataset="calls")
     assert ledger.entries() == []
 
@@ -104,7 +106,7 @@ def test_the_command_debits_the_users_own_ledger_unless_told_not_to(tmp_path):
     }
     said = []
     for more in ([], ["--no-ledger"]):
-        out = tmp_path / "out.json"
+        out = tmp_path / f"out{len(more)}.json"
         command = [sys.executable, "-m", "dpsort_geo", "publish", "calls.csv", str(out), "-e", "1"]
         box = ["--bounds", *map(str, BOX), "--crs", "EPSG:3857"]
         subprocess.run([*command, *box, *more], check=True, cwd=tmp_path, env=environment)

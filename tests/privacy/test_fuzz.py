@@ -19,20 +19,20 @@ from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 import dpsort_geo
-from dpsort_geo.budget import exact_epsilon
-from dpsort_geo.curve.cover import cover
-from dpsort_geo.curve.grid import Grid
-from dpsort_geo.errors import BadInput, NotVerified
-from dpsort_geo.geo import coordinates, files
-from dpsort_geo.geo.release import from_text
-from dpsort_geo.packing import packed, unpacked
-from dpsort_geo.publisher.adaptive import publish_adaptive
-from dpsort_geo.publisher.cells import count_cells
-from dpsort_geo.publisher.hybrid import publish_hybrid
-from dpsort_geo.publisher.persons import count_person_points, count_persons
-from dpsort_geo.publisher.sort import publish_sorted
-from dpsort_geo.reader.decode import decode
-from dpsort_geo.release import Release, _digest
+from dpsort_geo.core.curve.cover import cover
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.errors import BadInputError, NotVerifiedError
+from dpsort_geo.core.private.adaptive import publish as publish_adaptive
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.private.hybrid import publish as publish_hybrid
+from dpsort_geo.core.private.persons import count_person_points, count_persons
+from dpsort_geo.core.private.sort import publish as publish_sorted
+from dpsort_geo.core.public.decode import decode
+from dpsort_geo.core.release import Release
+from dpsort_geo.core.release_json import digest, pack, unpack
+from dpsort_geo.core.rules.budget import exact_epsilon
+from dpsort_geo.geo.private import arrow, coordinates, files
+from dpsort_geo.geo.release import Release as GeoRelease
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 #: the tests try the same inputs every time; the audit tries more, and others each time
@@ -52,10 +52,10 @@ RELEASES = {
     for cells, place in zip(CELLS, ("whole grid", "mask"))
     for name, publish in {
         "adaptive": lambda cells: publish_adaptive(cells, 1),
-        "adaptive, n private": lambda cells: publish_adaptive(cells, 1, "add-remove"),
+        "adaptive, n private": lambda cells: publish_adaptive(cells, 1, neighbours="add-remove"),
         "sort": lambda cells: publish_sorted(cells, 1),
-        "width-depth": lambda cells: publish_hybrid(cells, 8, "width-depth"),
-        "depth-width": lambda cells: publish_hybrid(cells, 8, "depth-width"),
+        "width-depth": lambda cells: publish_hybrid(cells, 8, variant="width-depth"),
+        "depth-width": lambda cells: publish_hybrid(cells, 8, variant="depth-width"),
     }.items()
 }
 NAMES = st.sampled_from(sorted(RELEASES))
@@ -76,7 +76,7 @@ def document_of(name):
 
 
 def signed(document):
-    return json.dumps({**document, "digest": _digest(document)})
+    return json.dumps({**document, "digest": digest(document)})
 
 
 def places(document, path=()):
@@ -98,13 +98,13 @@ def changed(document, path, value):
 
 
 def use(text):
-    """Read, verify and decode, as far as it goes; only `BadInput` may stop it."""
+    """Read, verify and decode, as far as it goes; only `BadInputError` may stop it."""
     try:
         release = Release.from_json(text)
         release.verify()
         if release.size < 10**6:
             decode(release)
-    except BadInput as error:
+    except BadInputError as error:
         return str(error)
     return ""
 
@@ -139,7 +139,7 @@ def test_a_release_with_anything_in_any_place_is_refused_or_read(name, data):
 def test_a_release_with_wild_numbers_is_refused_or_read(name, data):
     document = document_of(name)
     part = data.draw(st.sampled_from(sorted(document["measurements"])))
-    values = unpacked(document["measurements"][part]).tolist()
+    values = unpack(document["measurements"][part]).tolist()
     for _ in range(data.draw(st.integers(1, 5))):
         values[data.draw(st.integers(0, len(values) - 1))] = data.draw(WHOLE)
     use(signed(changed(document, ("measurements", part), values)))
@@ -155,7 +155,7 @@ def test_an_absurd_number_of_points_is_refused(name, n):
         release = Release.from_json(signed(document))
         release.verify()
         decode(release)
-    except BadInput:
+    except BadInputError:
         pass
 
 
@@ -165,7 +165,7 @@ def test_an_absurd_number_of_points_is_refused(name, n):
 )
 def test_a_small_mask_in_a_deep_grid_takes_little_room(name, order, runs):
     document = changed(document_of(name), ("grid", "order"), order)
-    use(signed(changed(document, ("grid", "mask"), packed(np.array(runs, np.int64)))))
+    use(signed(changed(document, ("grid", "mask"), pack(np.array(runs, np.int64)))))
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,9 @@ def test_a_small_mask_in_a_deep_grid_takes_little_room(name, order, runs):
 def test_a_release_that_lies_nowhere_is_refused_or_read(path, value):
     place = {"crs": "EPSG:4326", "working_crs": "+proj=laea +lat_0=40 +lon_0=-74 +datum=WGS84"}
     document = {**document_of("sort, mask"), **place}
-    assert from_text(signed(document)).n == RELEASES["sort, mask"].n
-    with contextlib.suppress(BadInput):
-        from_text(signed(changed(document, path, value)))
+    assert GeoRelease.from_json(signed(document)).n == RELEASES["sort, mask"].n
+    with contextlib.suppress(BadInputError):
+        GeoRelease.from_json(signed(changed(document, path, value)))
 
 
 def adaptive_edits(values):
@@ -203,21 +203,21 @@ def adaptive_edits(values):
 @pytest.mark.parametrize("name", [name for name in RELEASES if name.startswith("adaptive")])
 def test_an_adaptive_release_with_other_nodes_or_rates_never_verifies(name):
     document = document_of(name)
-    for values in adaptive_edits(RELEASES[name].measurements):
-        parts = {part: packed(numbers) for part, numbers in values.items()}
+    for values in adaptive_edits(RELEASES[name].measured.arrays()):
+        parts = {part: pack(numbers) for part, numbers in values.items()}
         text = signed({**document, "measurements": parts})
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInputError):
             Release.from_json(text).verify()
 
 
 @pytest.mark.parametrize("name", [name for name in RELEASES if not name.startswith("adaptive")])
 def test_a_release_with_more_or_fewer_sums_or_counts_never_verifies(name):
-    document, values = document_of(name), RELEASES[name].measurements
+    document, values = document_of(name), RELEASES[name].measured.arrays()
     for part, numbers in values.items():
         for other in (numbers[:-1], np.append(numbers, 1), numbers[:0]):
             if other.size != numbers.size:
-                text = signed(changed(document, ("measurements", part), packed(other)))
-                with pytest.raises(NotVerified):
+                text = signed(changed(document, ("measurements", part), pack(other)))
+                with pytest.raises(NotVerifiedError):
                     Release.from_json(text).verify()
 
 
@@ -228,57 +228,57 @@ def test_a_release_with_other_settings_never_verifies(name):
         for other in (value + 1, value - 1, 2 * value + 7, -value - 1):
             if key == "group_size" and other >= 0:
                 continue  # any group size is as good as another, where the groups are the same
-            with pytest.raises(NotVerified):
+            with pytest.raises(NotVerifiedError):
                 Release.from_json(signed(changed(document, ("settings", key), other))).verify()
-    with pytest.raises(NotVerified):
+    with pytest.raises(NotVerifiedError):
         Release.from_json(signed(changed(document, ("settings", "more"), 1))).verify()
 
 
 @pytest.mark.parametrize("name", ["sort, whole grid", "sort, mask"])
 def test_a_sort_release_with_another_epsilon_relation_unit_or_mask_never_verifies(name):
     document = document_of(name)
-    smaller = packed(np.array([5, 900, 1000, 1003, 2000, 3999], np.int64))
+    smaller = pack(np.array([5, 900, 1000, 1003, 2000, 3999], np.int64))
     for path, other in (
         (("epsilon",), "0.999"), (("epsilon",), "2"), (("neighbours",), "add-remove"),
         (("unit",), "person"), (("grid", "mask"), smaller), (("grid", "order"), 7 if "whole" in name
         else 5), (("n",), 0), (("n",), -1), (("n",), 3),
     ):  # fmt: skip
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInputError):
             Release.from_json(signed(changed(document, path, other))).verify()
 
 
 @pytest.mark.parametrize("name", ["adaptive, whole grid", "adaptive, mask"])
 def test_an_adaptive_release_with_another_epsilon_relation_or_mask_never_verifies(name):
     document = document_of(name)
-    without = packed(np.array([2000, 4000], np.int64))
+    without = pack(np.array([2000, 4000], np.int64))
     for path, other in (
         (("epsilon",), "0.01"), (("epsilon",), "20"), (("neighbours",), "add-remove"),
         (("grid", "mask"), without), (("n",), 0), (("n",), -1), (("n",), 10**6),
         (("grid", "order"), 2),
     ):  # fmt: skip
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInputError):
             Release.from_json(signed(changed(document, path, other))).verify()
 
 
 def test_any_edit_without_a_new_digest_is_seen():
     text = RELEASES["sort, mask"].to_json()
-    with pytest.raises(BadInput, match="changed after it was made"):
+    with pytest.raises(BadInputError, match="changed after it was made"):
         Release.from_json(text.replace('"epsilon": "1"', '"epsilon": "2"'))
 
 
 HOSTILE = """
 import resource, sys, json
 import numpy as np
-from dpsort_geo.packing import packed
-from dpsort_geo.release import Release, _digest
-from dpsort_geo.errors import BadInput
+from dpsort_geo.core.release_json import digest, pack
+from dpsort_geo.core.release import Release
+from dpsort_geo.core.errors import BadInputError
 document = json.loads(open(sys.argv[2]).read())
 del document["digest"]
 size = int(sys.argv[3])
 if sys.argv[1] == "nodes":
     for name in document["measurements"]:
-        document["measurements"][name] = packed(np.arange(size))
-    document["digest"] = _digest(document)
+        document["measurements"][name] = pack(np.arange(size))
+    document["digest"] = digest(document)
     text = json.dumps(document)
 elif sys.argv[1] == "list":
     text = json.dumps({**document, "digest": "0", "more": [1]})
@@ -290,7 +290,7 @@ else:
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 try:
     Release.from_json(text).verify()
-except BadInput as error:
+except BadInputError as error:
     print("refused:", error)
 else:
     print("read")
@@ -319,10 +319,10 @@ NUMBERS = st.floats() | st.sampled_from([0.0, SECRET, -SECRET, 1e308, 5e-324, fl
 
 
 def quiet(call, *arguments, **more):
-    """Call it: it may refuse with `BadInput`, whose message and chain must not tell the secret."""
+    """Call it: it may refuse with `BadInputError`, whose chain must not tell the secret."""
     try:
         return call(*arguments, **more)
-    except BadInput as error:
+    except BadInputError as error:
         said = "".join(traceback.format_exception_only(type(error), error))
         told = [error.__cause__, None if error.__suppress_context__ else error.__context__]
         assert not re.search("8642|13579", said + "".join(map(str, told)))
@@ -383,13 +383,14 @@ def test_any_points_are_published_or_refused(points, epsilon, neighbours, size):
     tables.append((quiet(count_persons, grid, x, y, persons), "person", 20))
     for cells, unit, _ in tables:
         if cells is not None:
-            quiet(publish_adaptive, cells, epsilon, neighbours, unit)
+            quiet(publish_adaptive, cells, epsilon, neighbours=neighbours, unit=unit)
     tables[1] = (quiet(count_person_points, grid, x, y, persons), "person", 20)
-    for cells, _, each in tables:
+    for cells, unit, _ in tables:
         if cells is not None:
-            quiet(publish_sorted, cells, epsilon, size, neighbours, each)
+            more = {"group_size": size, "neighbours": neighbours, "unit": unit}
+            quiet(publish_sorted, cells, epsilon, **more)
             for variant in ("width-depth", "depth-width"):
-                quiet(publish_hybrid, cells, epsilon, variant, size, neighbours, each)
+                quiet(publish_hybrid, cells, epsilon, variant=variant, **more)
 
 
 POINT = shapely.to_wkb(shapely.Point(SECRET, SECRET))
@@ -418,9 +419,9 @@ def test_any_well_known_binary_is_read_or_refused(data):
 
     blocks = [damaged(data) for _ in range(data.draw(st.integers(0, 4)))]
     for read in (
-        lambda: coordinates.from_wkb_objects(blocks),
-        lambda: coordinates.from_arrow(pa.array(blocks, pa.binary())),
-        lambda: coordinates.from_arrow(pa.array(blocks, pa.large_binary())),
+        lambda: coordinates.from_objects(blocks),
+        lambda: arrow.from_arrow(pa.array(blocks, pa.binary())),
+        lambda: arrow.from_arrow(pa.array(blocks, pa.large_binary())),
         lambda: list(files.arrow_batches(pa.table({"geometry": pa.array(blocks, pa.binary())}))),
     ):
         quiet(read)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import multiprocessing
 import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -18,8 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsort_geo.errors import BadInput
-from dpsort_geo.publisher.ledger import BudgetSpent, Ledger, composed, default_path, total_text
+from dpsort_geo.core.errors import BadInputError, BudgetSpentError
+from dpsort_geo.core.private import ledger_file
+from dpsort_geo.core.private.ledger import Ledger, composed, total_text
+from dpsort_geo.core.private.ledger_file import default_path
 
 PUBLIC = ("point", "replace", "0 0 10 10", "adaptive")
 
@@ -40,7 +43,7 @@ def test_ten_tenths_are_exactly_one(ledger):
 def test_the_refusal_says_what_is_left_and_writes_nothing(ledger):
     ledger.limit("calls", "1")
     ledger.debit("calls", "0.7", *PUBLIC)
-    with pytest.raises(BudgetSpent, match=r"0\.3 is left"):
+    with pytest.raises(BudgetSpentError, match=r"0\.3 is left"):
         ledger.debit("calls", "0.31", *PUBLIC)
     assert ledger.spent("calls") == Fraction(7, 10)
     ledger.debit("calls", "0.3", *PUBLIC)
@@ -64,7 +67,7 @@ def test_a_limit_below_what_is_spent_leaves_nothing_and_can_be_taken_away(ledger
     ledger.debit("calls", 2, *PUBLIC)
     ledger.limit("calls", 1)
     assert ledger.left("calls") == 0
-    with pytest.raises(BudgetSpent, match="0 is left"):
+    with pytest.raises(BudgetSpentError, match="0 is left"):
         ledger.debit("calls", "0.001", *PUBLIC)
     ledger.limit("calls", None)
     ledger.debit("calls", "0.001", *PUBLIC)
@@ -75,7 +78,7 @@ def test_add_remove_releases_count_twice_beside_replacement_and_once_alone(ledge
     ledger.limit("calls", 2)
     ledger.debit("calls", 1, "point", "add-remove", "", "sort")
     assert ledger.spent("calls") == 1
-    with pytest.raises(BudgetSpent, match="count twice"):
+    with pytest.raises(BudgetSpentError, match="count twice"):
         ledger.debit("calls", "0.1", "point", "replace", "", "sort")
     ledger.debit("calls", 1, "point", "add-remove", "", "sort")
     assert ledger.left("calls") == 0
@@ -87,7 +90,7 @@ def test_add_remove_releases_count_twice_beside_replacement_and_once_alone(ledge
      True, None, "1e7", Fraction(1, 10**50), Fraction(1, 3), Fraction(0), b"1", 1j],
 )  # fmt: skip
 def test_an_epsilon_that_is_no_amount_is_refused(ledger, epsilon):
-    with pytest.raises(BadInput, match="Epsilon must be"):
+    with pytest.raises(BadInputError, match="Epsilon must be"):
         ledger.debit("calls", epsilon, *PUBLIC)
     assert ledger.entries() == []
 
@@ -100,7 +103,7 @@ def test_an_epsilon_that_is_no_amount_is_refused(ledger, epsilon):
 def test_a_field_that_does_not_belong_is_refused(ledger, field, value):
     fields = dict(zip(("unit", "neighbours", "domain", "method"), PUBLIC), dataset="calls")
     fields[field] = value
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInputError):
         ledger.debit(epsilon=1, **fields)
 
 
@@ -120,7 +123,8 @@ def test_entries_cannot_be_changed_or_deleted(ledger):
 
 def test_an_entry_has_room_for_public_facts_only(ledger):
     assert list(inspect.signature(Ledger.debit).parameters) == [
-        "self", "dataset", "epsilon", "unit", "neighbours", "domain", "method"
+        "self", "dataset", "epsilon", "unit", "neighbours", "domain", "method",
+        "window", "source", "population", "release",
     ]  # fmt: skip
     ledger.debit("calls", "0.5", *PUBLIC)
     (entry,) = ledger.entries("calls")
@@ -154,7 +158,7 @@ def test_a_file_that_is_not_a_ledger_is_left_alone(tmp_path):
         db.execute("CREATE TABLE mine (x)")
     for path in (text, other, tmp_path):
         before = path.read_bytes() if path.is_file() else b""
-        with pytest.raises(BadInput, match="cannot be used"):
+        with pytest.raises(BadInputError, match="cannot be used"):
             Ledger(path).debit("calls", 1, *PUBLIC)
         assert before == (path.read_bytes() if path.is_file() else b"")
 
@@ -180,7 +184,7 @@ def _spend(path, start, passed):
     for _ in range(10):
         try:
             Ledger(path).debit("calls", "0.1", *PUBLIC)
-        except BudgetSpent:
+        except BudgetSpentError:
             continue
         with passed.get_lock():
             passed.value += 1
@@ -203,7 +207,7 @@ def test_processes_at_once_cannot_pass_the_limit_together(tmp_path):
 
 SPENDER = """
 import sys
-from dpsort_geo.publisher.ledger import Ledger
+from dpsort_geo.core.private.ledger import Ledger
 ledger = Ledger(sys.argv[1])
 while True:
     number = ledger.debit("calls", "0.001", "point", "replace", "", "sort")
@@ -230,3 +234,190 @@ def test_a_debit_that_was_reported_survives_kill_9(tmp_path):
 
 def test_composition_of_nothing_is_nothing():
     assert composed([]) == 0
+
+
+# windows, names, files, populations, the chain ----------------------------------------------------
+
+MARCH, APRIL = ("2026-03-01", "2026-04-01"), ("2026-04-01", "2026-05-01")
+OLD = Path(__file__).parents[1] / "golden" / "ledger_v1.sqlite"
+
+
+def test_a_limit_holds_for_the_largest_instant_of_a_series(ledger):
+    ledger.limit("calls", "0.5")
+    for window in (MARCH, APRIL):
+        ledger.debit("calls", "0.5", "point", "add-remove", "", "adaptive", window=window)
+    assert ledger.spent("calls") == Fraction(1, 2)
+    with pytest.raises(BudgetSpentError, match="0 is left"):
+        ledger.debit("calls", "0.1", "point", "add-remove", "", "sort", window=MARCH)
+    with pytest.raises(BudgetSpentError):
+        ledger.debit("calls", "0.1", "point", "add-remove", "", "sort")
+    days = ("2026-03-31", "2026-04-02")
+    with pytest.raises(BudgetSpentError):
+        ledger.debit("calls", "0.1", "point", "add-remove", "", "sort", window=days)
+    assert [entry.window for entry in ledger.entries()] == [MARCH, APRIL]
+
+
+def test_a_limit_of_persons_holds_for_all_months_together(ledger):
+    ledger.limit("calls", "0.9")
+    ledger.debit("calls", "0.5", "person", "add-remove", "", "adaptive", window=MARCH)
+    with pytest.raises(BudgetSpentError):
+        ledger.debit("calls", "0.5", "person", "add-remove", "", "adaptive", window=APRIL)
+
+
+@pytest.mark.parametrize(
+    "window", [("2026-04-01", "2026-03-01"), ("2026-03-01", "2026-03-01"), "2026-03", ("a", "b"), 3,
+               ("2026-03-01",), ("2026-03-01", None)],
+)  # fmt: skip
+def test_a_window_that_is_none_is_refused(ledger, window):
+    with pytest.raises(BadInputError, match="A window is a start and a later stop"):
+        ledger.debit("calls", 1, window=window)
+    assert ledger.entries() == []
+
+
+def test_case_plays_no_part_in_names(ledger):
+    ledger.limit("CALLS", 1)
+    ledger.debit("Calls", "0.5")
+    ledger.debit("calls", "0.5")
+    assert ledger.spent("cAlLs") == 1 and len(ledger.entries("CALLS")) == 2
+    with pytest.raises(BudgetSpentError):
+        ledger.debit("calls", "0.1")
+
+
+def test_a_population_sums_over_data_sets_and_has_a_limit(ledger):
+    ledger.limit("Residents", "1", population=True)
+    ledger.debit("calls", "0.6", population="residents")
+    ledger.debit("homes", "0.3", population="RESIDENTS")
+    ledger.debit("trees", "5")
+    assert ledger.spent("residents", population=True) == Fraction(9, 10)
+    assert ledger.left("residents", population=True) == Fraction(1, 10)
+    with pytest.raises(BudgetSpentError, match="the population 'residents'"):
+        # the data set belongs to the population, whether this release says so or not
+        ledger.debit("calls", "0.2")
+    ledger.debit("calls", "0.1")
+    assert ledger.limits(population=True) == {"Residents": 1} and ledger.limits() == {}
+
+
+def test_changes_of_limits_stay_in_the_history(ledger):
+    for epsilon in ("1", "2", None):
+        ledger.limit("calls", epsilon)
+    assert [row["epsilon"] for row in ledger.history()] == ["1", "2", None]
+    assert ledger.limits() == {}
+
+
+def test_a_link_and_a_copy_of_a_file_are_known_again(ledger, tmp_path):
+    file = tmp_path / "calls.csv"
+    file.write_text("x,y\n1,2\n")
+    ledger.debit("Calls", "0.5", source=file)
+    link, copy, other = (tmp_path / name for name in ("link.csv", "copy.csv", "other.csv"))
+    link.symlink_to(file)
+    copy.write_bytes(file.read_bytes())
+    other.write_text("x,y\n3,4\n")
+    for path in (file, link, copy, str(copy)):
+        assert ledger.other_names(path) == ["Calls"]
+        assert ledger.other_names(path, "calls") == []
+        assert ledger.other_names(path, "homes") == ["Calls"]
+    assert ledger.other_names(other) == []
+    file.write_text("x,y\n5,6\n")  # a new version of the same file
+    assert ledger.other_names(file) == ["Calls"]
+
+
+def test_layers_of_one_file_are_different_data(ledger, tmp_path):
+    file = tmp_path / "city.gpkg"
+    file.write_bytes(b"not really one")
+    ledger.debit("calls", "0.5", source=f"{file}|layername=calls")
+    assert ledger.other_names(f"{file}|layername=homes") == []
+    assert ledger.other_names(f"{file}|layername=calls") == ["calls"]
+
+
+def test_the_digest_of_a_file_depends_on_the_ledger_and_is_not_exported(tmp_path):
+    file = tmp_path / "calls.csv"
+    file.write_text("x,y\n1,2\n")
+    digests = []
+    for name in ("a.sqlite", "b.sqlite"):
+        book = Ledger(tmp_path / name)
+        book.debit("calls", 1, source=file, release=tmp_path / "out.json")
+        ((path, digest),) = book.entries()[0].sources
+        assert path == str(file) and digest not in book.export()
+        assert str(tmp_path / "out.json") in book.export()
+        digests.append(digest)
+    assert digests[0] != digests[1]
+
+
+TAMPERED = [
+    "UPDATE entry SET epsilon = '0.001' WHERE id = 1",
+    "UPDATE entry SET window_start = '2020-01-01', window_stop = '2020-02-01' WHERE id = 2",
+    "DELETE FROM entry WHERE id = 2",
+    "DELETE FROM entry WHERE id = 3",
+    "UPDATE limit_change SET epsilon = '100' WHERE id = 1",
+    "DELETE FROM limit_change",
+]
+
+
+@pytest.mark.parametrize("statement", TAMPERED)
+def test_an_entry_that_was_changed_or_taken_out_is_noticed(ledger, statement):
+    ledger.limit("calls", 5)
+    for _ in range(3):
+        ledger.debit("calls", 1)
+    assert "3 entries and 1 changes" in ledger.verify()[0]
+    with sqlite3.connect(ledger.path) as db:
+        for trigger in ("entry_stays", "entry_is_final", "limit_stays", "limit_is_final"):
+            db.execute(f"DROP TRIGGER {trigger}")
+        db.execute(statement)
+    db.close()
+    with pytest.raises(BadInputError, match="changed by something else"):
+        ledger.verify()
+    with pytest.raises(BadInputError, match="changed by something else"):
+        ledger.debit("calls", 1)
+
+
+def test_changes_of_limits_cannot_be_deleted(ledger):
+    ledger.limit("calls", 1)
+    db = sqlite3.connect(ledger.path)
+    for statement in ("DELETE FROM limit_change", "UPDATE limit_change SET epsilon = '9'"):
+        with pytest.raises(sqlite3.IntegrityError, match="never"):
+            db.execute(statement)
+    db.close()
+
+
+def test_a_ledger_of_version_1_opens_and_nothing_is_lost(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    shutil.copy(OLD, path)
+    with sqlite3.connect(OLD) as db:
+        old = db.execute("SELECT * FROM entry ORDER BY id").fetchall()
+        caps = db.execute("SELECT * FROM cap").fetchall()
+    db.close()
+    book = Ledger(path)
+    kept = [
+        (e.id, e.time, e.dataset, total_text(e.epsilon), e.unit, e.neighbours, e.domain, e.method)
+        for e in book.entries()
+    ]
+    assert kept == old and len(old) == 3
+    assert {(row["name"], row["epsilon"]) for row in book.history()} == set(caps)
+    # names that differ by case are one now, and the smaller of their limits holds
+    assert book.spent("calls") == Fraction("0.7") + 2 * Fraction("0.1")
+    assert book.left("CALLS") == Fraction("1.5") - book.spent("calls")
+    assert book.debit("calls", "0.1") == 4
+    assert "4 entries" in book.verify()[0]
+
+
+def test_a_migration_that_fails_leaves_the_old_file_as_it_was(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.sqlite"
+    shutil.copy(OLD, path)
+
+    def fail(*_):
+        raise sqlite3.OperationalError("disk full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(ledger_file, "add_row", fail)
+        with pytest.raises(BadInputError, match="disk full"):
+            Ledger(path).entries()
+    assert len(Ledger(path).entries()) == 3
+
+
+def test_a_ledger_of_a_later_version_is_left_alone(ledger):
+    ledger.debit("calls", 1)
+    with sqlite3.connect(ledger.path) as db:
+        db.execute("PRAGMA user_version = 99")
+    db.close()
+    with pytest.raises(BadInputError, match="not a ledger of this version"):
+        ledger.entries()

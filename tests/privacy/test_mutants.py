@@ -7,12 +7,12 @@ import sys
 import types
 
 import pytest
-import test_claims as honest
-from replay import SMALL
 
-from dpsort_geo import hybrid as rule
-from dpsort_geo import schedule
-from dpsort_geo.publisher import adaptive, hybrid, size, sort
+from dpsort_geo.core.private import adaptive, draw, hybrid, noisy_n, sort
+from dpsort_geo.core.rules import adaptive as schedule
+from dpsort_geo.core.rules import hybrid as rule
+from tests.privacy import test_claims as honest
+from tests.privacy.replay import SMALL
 
 
 def mutate(monkeypatch, module, *edits):
@@ -34,11 +34,11 @@ def mutate(monkeypatch, module, *edits):
 
 
 NOISY_N = "n = n + int(noise(scale.numerator, scale.denominator, 1)[0])"
-ADD_NOISE = "return true + noise(*scale, index.size)"
+ADD_NOISE = "return true + terms.noise(*scale, true.size)"
 MUTANTS = {
     "forgotten factor 2 for replacement": (
         adaptive,
-        [("budget = path_units(neighbours)", "budget = UNITS")],
+        [("path_units(terms.neighbours)", "2 * path_units(terms.neighbours)")],
         lambda: honest.test_adaptive_loss_is_at_most_epsilon_on_every_small_data_set(
             SMALL, 3, "1", "replace"
         ),
@@ -56,20 +56,20 @@ MUTANTS = {
         ),
     ),
     "no noise on empty nodes": (
-        adaptive,
-        [(ADD_NOISE, "return np.where(true > 0, true + noise(*scale, index.size), 0)")],
+        draw,
+        [(ADD_NOISE, "return np.where(true > 0, true + terms.noise(*scale, true.size), 0)")],
         lambda: honest.test_every_published_count_is_its_count_plus_its_noise("1", 1, "replace"),
     ),
     "noise not even drawn for empty nodes": (
-        adaptive,
+        draw,
         [
-            (ADD_NOISE, "return _answered(true, *scale, noise)"),
+            (ADD_NOISE, "return _answered(true, *scale, terms.noise)"),
             (
-                "def publish_adaptive(",
+                "def add_noise(",
                 "def _answered(true, top, bottom, noise):\n"
                 "    seen = true > 0\n"
                 "    true[seen] = true[seen] + noise(top, bottom[seen], sum(seen))\n"
-                "    return true\n\n\ndef publish_adaptive(",
+                "    return true\n\n\ndef add_noise(",
             ),
         ],
         lambda: honest.test_adaptive_asks_the_same_of_any_data_that_gave_these_answers(
@@ -79,13 +79,15 @@ MUTANTS = {
     "depth from true counts": (
         adaptive,
         [
-            (ADD_NOISE, "return true"),
             (
-                "    return Release(",
-                "    scale = units * UNITS * exact.denominator, nodes.rate * exact.numerator\n"
-                "    noisy = nodes.value + noise(*scale, nodes.rate.size)\n"
-                "    nodes = type(nodes)(nodes.level, nodes.index, nodes.rate, noisy)\n"
-                "    return Release(",
+                "return add_noise(cells.counts_in(index * span, (index + 1) * span), rate, terms)",
+                "return cells.counts_in(index * span, (index + 1) * span)",
+            ),
+            (
+                "    return walk(grid, terms.n, terms.epsilon, budget, answer, terms.units)",
+                "    nodes = walk(grid, terms.n, terms.epsilon, budget, answer, terms.units)\n"
+                "    noisy = add_noise(nodes.value, nodes.rate, terms)\n"
+                "    return type(nodes)(nodes.level, nodes.index, nodes.rate, noisy)",
             ),
         ],
         lambda: honest.test_adaptive_asks_the_same_of_any_data_that_gave_these_answers(
@@ -106,32 +108,34 @@ MUTANTS = {
         ),
     ),
     "noise cut at zero": (
-        adaptive,
-        [(ADD_NOISE, "return np.maximum(true + noise(*scale, index.size), 0)")],
+        draw,
+        [(ADD_NOISE, "return np.maximum(true + terms.noise(*scale, true.size), 0)")],
         lambda: honest.test_every_published_count_is_its_count_plus_its_noise("1", 1, "replace"),
     ),
     "noise redrawn when the value would be negative": (
-        adaptive,
+        draw,
         [
             (
                 ADD_NOISE,
-                "drawn = true + noise(*scale, index.size)\n"
-                "        while (drawn < 0).any():\n"
-                "            drawn = np.where(drawn < 0, true + noise(*scale, index.size), drawn)\n"
-                "        return drawn",
+                "def again():\n"
+                "        return true + terms.noise(*scale, true.size)\n\n"
+                "    drawn = again()\n"
+                "    while (drawn < 0).any():\n"
+                "        drawn = np.where(drawn < 0, again(), drawn)\n"
+                "    return drawn",
             )
         ],
         lambda: honest.test_every_published_count_is_its_count_plus_its_noise("1", 1, "replace"),
     ),
     "exact n under add-remove": (
-        size,
+        noisy_n,
         [(NOISY_N, "noise(scale.numerator, scale.denominator, 1)")],
         lambda: honest.test_adaptive_loss_is_at_most_epsilon_on_every_small_data_set(
             SMALL, 3, "1", "add-remove"
         ),
     ),
     "exact n when the noisy one is zero": (
-        size,
+        noisy_n,
         [(NOISY_N, NOISY_N.replace("n + int", "max(n + int").replace("[0])", "[0]), 0) or n"))],
         lambda: honest.test_adaptive_asks_the_same_of_any_data_that_gave_these_answers(
             "0.1", "add-remove"
@@ -140,8 +144,8 @@ MUTANTS = {
     "groups that follow the exact n": (
         sort,
         [
-            ("    groups = group_count(max(n, 0)", "    groups = group_count(exact_n"),
-            ("    exact = exact_epsilon(", "    exact_n = cells.n\n    exact = exact_epsilon("),
+            ("    groups = group_count(n,", "    groups = group_count(exact_n,"),
+            ("    n, exact, per_person =", "    exact_n = cells.n\n    n, exact, per_person ="),
         ],
         lambda: honest.test_sort_asks_the_same_of_any_data_that_gave_these_answers(
             10, "add-remove"
@@ -155,15 +159,15 @@ MUTANTS = {
         ),
     ),
     "noise 5 % too small": (
-        adaptive,
-        [(ADD_NOISE, "return true + noise(scale[0] * 95, scale[1] * 100, index.size)")],
+        draw,
+        [(ADD_NOISE, "return true + terms.noise(scale[0] * 95, scale[1] * 100, true.size)")],
         lambda: honest.test_adaptive_loss_is_at_most_epsilon_on_every_small_data_set(
             SMALL, 3, "1", "replace"
         ),
     ),
     "sort noise without the person factor": (
         sort,
-        [("exact, neighbours, points_per_person)", "exact, neighbours, 1)")],
+        [("exact, terms.neighbours, per_person)", "exact, terms.neighbours, 1)")],
         lambda: honest.test_replacing_all_points_of_a_person_costs_at_most_epsilon(
             "sort", "replace"
         ),
@@ -172,12 +176,12 @@ MUTANTS = {
         adaptive,
         [
             (
-                "    exact = exact_epsilon(epsilon)",
+                "    return draw(cells,",
                 "    from ..curve.grid import Grid\n"
                 "    seen = cells.index[0], max(cells.index[-1], cells.index[0] + 1) + 1\n"
                 "    grid = Grid(0.0, 0.0, 1.0, cells.grid.order, np.array([seen]))\n"
                 "    cells = Cells(grid, cells.index, cells.count)\n"
-                "    exact = exact_epsilon(epsilon)",
+                "    return draw(cells,",
             )
         ],
         lambda: honest.test_adaptive_asks_the_same_of_any_data_that_gave_these_answers(
@@ -232,7 +236,7 @@ MUTANTS = {
         ),
     ),
     "hybrid: exact n under add-remove": (
-        size,
+        noisy_n,
         [(NOISY_N, "noise(scale.numerator, scale.denominator, 1)")],
         lambda: honest.test_hybrid_loss_is_at_most_epsilon_on_every_small_data_set(
             "width-depth", 1, "add-remove"
@@ -249,8 +253,8 @@ MUTANTS = {
         hybrid,
         [
             (
-                "counts = cells.counts_in(begin, end) + noise(*scale, begin.size)",
-                "counts = np.maximum(cells.counts_in(begin, end) + noise(*scale, begin.size), 0)",
+                "    points = block_points(counts, n",
+                "    counts = np.maximum(counts, 0)\n    points = block_points(counts, n",
             )
         ],
         lambda: honest.test_every_number_of_a_hybrid_is_its_truth_plus_its_noise(

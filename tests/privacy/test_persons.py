@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsort_geo.curve.grid import Grid
-from dpsort_geo.errors import BadInput
-from dpsort_geo.publisher.persons import count_person_points, count_persons, joined_names
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.errors import BadInputError
+from dpsort_geo.core.private.persons import count_person_points, count_persons, joined_names
 
 GRID = Grid(0.0, 0.0, 1.0, 2)
 TRIPS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 15)), min_size=1, max_size=40)
@@ -102,28 +102,28 @@ def test_replacing_all_of_one_persons_points_moves_at_most_their_mass():
     [
         [1.0, np.nan], ["a", None], np.array(["a", None], object), pd.Series(["a", pd.NA]),
         pd.Series([1, None], dtype="Int64"), np.array(["2024-01-01", "NaT"], "datetime64[D]"),
-        np.ma.array([1, 2], mask=[False, True]), np.ma.array(["a", "b"], object, mask=[0, 1]),
+        np.ma.array([1, 2], mask=[False, True]),
+        np.ma.array(np.array(["a", "b"], object), mask=[False, True]),
         pd.Series(["a", None], dtype="category"), [["x"], ["y"]],
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("count", [count_persons, count_person_points])
 def test_a_missing_person_is_refused(count, person):
-    with pytest.raises(BadInput, match="Every point needs a person"):
+    with pytest.raises(BadInputError, match="Every point needs a person"):
         count(GRID, *places([0, 1]), person)
 
 
 @pytest.mark.parametrize("count", [count_persons, count_person_points])
 def test_input_that_does_not_fit_is_refused(count):
-    with pytest.raises(BadInput, match="exactly one person"):
+    with pytest.raises(BadInputError, match="exactly one person"):
         count(GRID, *places([0, 1]), ["a"])
-    with pytest.raises(BadInput, match="one column"):
+    with pytest.raises(BadInputError, match="one column"):
         count(GRID, *places([0, 1]), np.zeros((2, 2)))
-    with pytest.raises(BadInput, match="no points"):
-        count(GRID, *places([]), [])
+    assert count(GRID, *places([]), []).n == 0
     for size in (0, -1, 2**40):
-        with pytest.raises(BadInput):
+        with pytest.raises(BadInputError):
             count(GRID, *places([0]), ["a"], size)
-    with pytest.raises(BadInput, match="finite") as caught:
+    with pytest.raises(BadInputError, match="finite") as caught:
         count(GRID, np.array([123.456]), np.array([np.nan]), ["a"])
     assert "123" not in str(caught.value)
 
@@ -155,7 +155,7 @@ def test_one_more_name_does_not_make_the_others_the_same(other):
 @pytest.mark.parametrize("made", [np.array, pd.Series, list])
 def test_whole_numbers_that_went_through_a_decimal_column_are_refused(made):
     x, y = places([0] * 51)
-    with pytest.raises(BadInput, match="too long for a decimal column"):
+    with pytest.raises(BadInputError, match="too long for a decimal column"):
         count_persons(GRID, x, y, made([float(name) for name in LONG] + [0.5]))
 
 
@@ -166,9 +166,9 @@ def test_names_of_several_tables_stay_apart_and_alike():
 
 
 def test_numbers_and_text_together_are_refused_as_one_person_may_be_both():
-    with pytest.raises(BadInput, match="Some persons are text"):
+    with pytest.raises(BadInputError, match="Some persons are text"):
         joined_names([np.array([1, 2]), np.array(["1", "2"], object)])
     x, y = places([0, 0])
     for made in (list, pd.Series):
-        with pytest.raises(BadInput, match="Some persons are text"):
+        with pytest.raises(BadInputError, match="Some persons are text"):
             count_persons(GRID, x, y, made([5, "5"]))

@@ -9,8 +9,10 @@ import pytest
 from tests.qgis import fresh_profile
 from tests.qgis.fresh_profile import Installed
 
+pytest.register_assert_rewrite("tests.qgis.tour_claims")
+
 #: these run inside QGIS, where pytest is not
-collect_ignore_glob = ["inside/*", "tour.py", "desktop.py"]
+collect_ignore_glob = ["inside/*", "tour.py", "desktop.py", "newer.py"]
 
 
 @pytest.fixture(scope="session")
@@ -24,21 +26,36 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     return Installed(home, folder, archive)
 
 
-@pytest.fixture(scope="session")
-def claims(installed: Installed) -> dict[str, str]:
-    """What became of every test inside QGIS, by name: "ok" or the whole output."""
+def try_claims(installed: Installed, *names: str) -> str:
+    """What QGIS says about the claims of these names, or about all of them."""
     done = fresh_profile.run_python(
         Path(__file__).parent / "inside" / "claims.py",
         installed.home,
+        *names,
         DPSORT_PLUGINS=str(fresh_profile.default_plugins(installed.home)),
         DPSORT_FOLDER=str(installed.folder),
     )
+    return done.stderr[-40000:] + done.stdout[-2000:]
+
+
+@pytest.fixture(scope="session")
+def claims(installed: Installed) -> dict[str, str]:
+    """What became of every test inside QGIS, by name: "ok" or the whole output."""
+    told = try_claims(installed)
     passed = {
         line.split()[0]: "ok"
-        for line in done.stderr.replace("\n", "\0").replace(")\0", ") ").split("\0")
+        for line in told.replace("\n", "\0").replace(")\0", ") ").split("\0")
         if line.startswith("test_") and line.rstrip().endswith((" ok", "... skipped"))
     }
-    return {**passed, "": done.stderr[-20000:] + done.stdout[-2000:]}
+    return {**passed, "": told}
+
+
+@pytest.fixture(scope="session")
+def compared(installed: Installed) -> Path:
+    """The folder of what QGIS makes of the inputs that geopandas gets too."""
+    told = try_claims(installed, "that_geopandas_users_get")
+    assert (installed.folder / "same.release.json").is_file(), told
+    return installed.folder
 
 
 @pytest.fixture(scope="session")

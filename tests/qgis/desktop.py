@@ -45,8 +45,10 @@ def tour(points: Path, area: Path, folder: Path, locale: str = "en_US") -> dict[
             DISPLAY=display,
             QT_QPA_PLATFORM="xcb",
             DPSORT_TOUR=str(folder.resolve()),
+            DPSORT_TOUR_INSIDE=str(Path(__file__).parent.resolve() / "inside"),
             DPSORT_TOUR_POINTS=str(points.resolve()),
             DPSORT_TOUR_AREA=str(area.resolve()),
+            DPSORT_TOUR_DATED=str(points.resolve().with_name("dated.gpkg")),
         )
         del environment["PYTHONPATH"]
         manager = subprocess.Popen(["openbox"], env=environment, stderr=subprocess.DEVNULL)
@@ -61,7 +63,9 @@ def tour(points: Path, area: Path, folder: Path, locale: str = "en_US") -> dict[
                 process.send_signal(signal.SIGTERM)
                 process.wait(timeout=20)
     _picture_of(folder / "calls.report.html", folder / "report.png")
-    return dict(json.loads((folder / "tour.json").read_text(encoding="utf-8")))
+    found = dict(json.loads((folder / "tour.json").read_text(encoding="utf-8")))
+    found["pictures"] = {path.stem: path.stat().st_size for path in folder.glob("*.png")}
+    return found
 
 
 def _picture_of(page: Path, picture: Path) -> None:
@@ -88,4 +92,5 @@ def _screen() -> tuple[subprocess.Popen[bytes], str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(tour(*map(Path, sys.argv[1:4]), *sys.argv[4:]), indent=1))
+    points, area, folder = map(Path, sys.argv[1:4])
+    print(json.dumps(tour(points, area, folder, *sys.argv[4:]), indent=1))

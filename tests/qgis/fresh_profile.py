@@ -18,7 +18,7 @@ DESKTOP = shutil.which("qgis.bin") or shutil.which("qgis") or ""
 QGIS_PATHS = "/usr/share/qgis/python:/usr/share/qgis/python/plugins"
 
 sys.path.insert(0, str(ROOT / "qgis_plugin"))
-import package  # noqa: E402
+import package
 
 
 @dataclass(frozen=True)

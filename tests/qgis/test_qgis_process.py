@@ -36,32 +36,36 @@ def test_help_explains_every_parameter(enabled: Installed) -> None:
         assert word in done.stdout
 
 
-def test_publish_then_read_the_release_in_every_way(
+def test_points_are_published_from_the_shell(enabled: Installed, city: tuple[Path, Path]) -> None:
+    points, boundary = city
+    folder = enabled.folder
+    release, layer, report = (folder / f"shell.{end}" for end in ("release.json", "gpkg", "html"))
+    given = {"INPUT": points, "AREA": boundary, "EPSILON": 1}
+    published = run(enabled, "publishpoints", **given, OUTPUT=layer, RELEASE=release, REPORT=report)
+    assert "epsilon = 1" in published["STATEMENT"]
+    assert json.loads(release.read_text(encoding="utf-8"))["n"] == 6000
+    assert layer.stat().st_size > 1000 and report.stat().st_size > 1000
+
+
+def test_a_model_publishes_and_reads_the_release_in_every_way(
     enabled: Installed, city: tuple[Path, Path]
 ) -> None:
     points, boundary = city
-    folder = enabled.folder
-    release = folder / "shell.release.json"
-    published = run(
-        enabled,
-        "publishpoints",
-        INPUT=points,
-        AREA=boundary,
-        EPSILON=1,
-        OUTPUT=folder / "shell.gpkg",
-        RELEASE=release,
-        REPORT=folder / "shell.html",
-    )
-    assert "epsilon = 1" in published["STATEMENT"]
-    assert json.loads(release.read_text(encoding="utf-8"))["n"] == 6000
-    run(enabled, "pointsfromrelease", RELEASE=release, OUTPUT=folder / "again.gpkg")
-    run(enabled, "densityfromrelease", RELEASE=release, OUTPUT=folder / "shell.tif", CELL=300)
-    run(enabled, "inspectrelease", RELEASE=release, REPORT=folder / "inspect.html")
-    counted = folder / "counts.gpkg"
-    run(enabled, "countinpolygons", RELEASE=release, ZONES=boundary, OUTPUT=counted)
-    for name in ("shell.gpkg", "again.gpkg", "shell.tif", "shell.html", "inspect.html"):
-        assert (folder / name).stat().st_size > 1000
-    assert counted.is_file()
+    ends = {
+        "publish": "release.json", "points": "gpkg", "density": "tif", "counts": "geojson",
+        "inspection": "html",
+    }  # fmt: skip
+    made = {name: enabled.folder / f"model_{name}.{end}" for name, end in ends.items()}
+    words = [f"points={points}", f"area={boundary}"]
+    words += [f"{name}:result={path}" for name, path in made.items()]
+    model = str(points.with_name("publish_and_read.model3"))
+    done = run_process(enabled.home, "run", model, "--", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(made["publish"].read_text(encoding="utf-8"))["n"] == 6000
+    (zone,) = json.loads(made["counts"].read_text(encoding="utf-8"))["features"]
+    assert zone["properties"]["estimate"] == pytest.approx(6000, rel=0.05)
+    for path in made.values():
+        assert path.stat().st_size > 400, path
 
 
 def test_plan_reads_no_layer_of_points(enabled: Installed) -> None:

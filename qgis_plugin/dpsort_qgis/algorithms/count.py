@@ -1,5 +1,6 @@
 """Count in polygons from a release."""
 
+import numpy as np
 from qgis.core import (
     QgsFeature,
     QgsFeatureRequest,
@@ -7,34 +8,48 @@ from qgis.core import (
     QgsFields,
     QgsProcessing,
     QgsProcessingException,
+    QgsProcessingParameterBoolean,
     QgsProcessingParameterFeatureSink,
     QgsProcessingParameterFeatureSource,
     QgsProcessingParameterNumber,
+    QgsWkbTypes,
 )
 
-from .._vendor.dpsort_geo.errors import BadInput
-from .._vendor.dpsort_geo.reader.decode import decode
-from .._vendor.dpsort_geo.reader.query import count_within
-from .._vendor.dpsort_geo.release import load
-from ..compat import UNCHECKED, number_field
+from .._vendor.dpsort_geo.errors import BadInputError
+from ..axis_fields import is_dated, slice_values
+from ..compat import UNCHECKED, field
+from ..host import polygons_of
 from ..i18n import tr
-from ..points import Cancelled
-from ..releases import crs_pair, statement_text
-from ..style import Styler, counts_style
-from ..zones import neighbourhood, zone_rings
-from .base import PrivacyAlgorithm
+from ..outputs import files_written, sign, unsigned
+from ..point_layers import axis_fields
+from ..release_files import title_of
+from ..releases import Cancelled
+from ..results import Styler, dated_axis, metadata_of
+from ..style import counts_style
+from ..zone_counts import count_rows, square_km
+from .reading_parameters import ReadingParameters
 
-COLUMNS = ("estimate", "low", "high")
+#: what is added to a polygon, and the kind of its field
+COLUMNS = (
+    ("estimate", "number"),
+    ("low", "number"),
+    ("high", "number"),
+    ("reliable", "truth"),
+    ("per_km2", "number"),
+)
 
 
-class CountInPolygons(PrivacyAlgorithm):
+class CountInPolygons(ReadingParameters):
     """How many points lie in each polygon, with limits."""
 
     NAME = "countinpolygons"
     ICON = "count.svg"
     ZONES = "ZONES"
     LEVEL = "LEVEL"
+    BY_CATEGORY = "BY_CATEGORY"
+    BY_TIME = "BY_TIME"
     OUTPUT = "OUTPUT"
+    TABLE = "TABLE"
 
     def title(self):
         return tr("Count in polygons from a release")
@@ -55,6 +70,18 @@ class CountInPolygons(PrivacyAlgorithm):
             QgsProcessingParameterFeatureSource(self.ZONES, tr("Polygons"), polygons),
             tr("The polygons to count in; they may overlap."),
         )
+        self.add_within()
+        self.add(
+            QgsProcessingParameterBoolean(self.BY_CATEGORY, tr("By category"), False),
+            tr("A row for each polygon and category, if the release has categories."),
+        )
+        self.add(
+            QgsProcessingParameterBoolean(self.BY_TIME, tr("By time"), False),
+            tr(
+                "A row for each polygon and stretch of time, if the release has times; the "
+                "temporal controller plays them."
+            ),
+        )
         self.add(
             QgsProcessingParameterNumber(
                 self.LEVEL,
@@ -69,64 +96,144 @@ class CountInPolygons(PrivacyAlgorithm):
         )
         self.add(
             QgsProcessingParameterFeatureSink(
-                self.OUTPUT, tr("Private counts"), QgsProcessing.SourceType.TypeVectorPolygon
+                self.OUTPUT, tr("Published counts"), QgsProcessing.SourceType.TypeVectorPolygon
             ),
-            tr("The polygons with the fields estimate, low and high."),
+            tr(
+                "The polygons with the fields estimate, low, high, reliable (half of the limits is "
+                "within a fifth of the estimate) and per_km2."
+            ),
+        )
+        self.add(
+            QgsProcessingParameterFeatureSink(
+                self.TABLE,
+                tr("The same as a table"),
+                QgsProcessing.SourceType.TypeVector,
+                optional=True,
+                createByDefault=False,
+            ),
+            tr("One row for each polygon and slice, without polygons: for spreadsheets."),
         )
 
+    def prepare_work(self, parameters, context):
+        self.take_within(parameters, context)
+
     def work(self, parameters, context, feedback):
-        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
+        for name in (self.OUTPUT, self.TABLE):
+            files_written(parameters.get(name), context)
+        reading = self.reading(parameters, context)
         source = self.parameterAsSource(parameters, self.ZONES, context)
         if source is None:
             raise QgsProcessingException(self.invalidSourceError(parameters, self.ZONES))
-        level = self.parameterAsDouble(parameters, self.LEVEL, context) / 100
-        if not source.sourceCrs().isValid():
-            raise BadInput(tr("The polygons have no coordinate reference system; set it first."))
+        crs = source.sourceCrs()
+        if not crs.isValid():
+            raise BadInputError(
+                tr("The polygons have no coordinate reference system; set it first.")
+            )
         features = list(source.getFeatures(QgsFeatureRequest(), UNCHECKED))
-        zones = self._zones(features, source.sourceCrs(), release, context, feedback)
-        columns = count_within(decode(release), zones, level)
-        fields = QgsFields(source.fields())
-        for name in COLUMNS:
-            if fields.lookupField(name) >= 0:
-                fields.remove(fields.lookupField(name))
-        kept = [source.fields().lookupField(field.name()) for field in fields]
-        for name in COLUMNS:
-            fields.append(number_field(name))
-        sink, target = self.parameterAsSink(
-            parameters, self.OUTPUT, context, fields, source.wkbType(), source.sourceCrs()
-        )
-        if sink is None:
-            raise QgsProcessingException(self.invalidSinkError(parameters, self.OUTPUT))
-        counted = [
-            _with_counts(feature, fields, kept, [float(column[row]) for column in columns])
-            for row, feature in enumerate(features)
-        ]
-        if not sink.addFeatures(counted, QgsFeatureSink.Flag.FastInsert):
-            raise QgsProcessingException(sink.lastError())
-        if context.willLoadLayerOnCompletion(target):
-            styler = Styler(counts_style, statement_text(release))
-            context.layerToLoadOnCompletionDetails(target).setPostProcessor(styler)
-        return {self.OUTPUT: target}
+        level = self.parameterAsDouble(parameters, self.LEVEL, context) / 100
+        axes = self._axes(reading.release, parameters, context)
+        rows = count_rows(reading, self._zones(features, feedback), crs, level, axes)
+        shapes = [feature.geometry() for feature in features]
+        area = square_km(shapes, crs, context.transformContext())[rows.zone]
+        density = np.divide(rows.estimate, area, out=np.zeros(area.size), where=area > 0)
+        asked = [reading.release.axes[number] for number in axes]
+        fields, kept = _fields(source.fields(), asked)
+        table = _attributes(features, kept, asked, rows, density)
+        title = title_of(self.parameterAsFile(parameters, self.RELEASE, context))
+        results = {}
+        for name, kind in (
+            (self.OUTPUT, source.wkbType()),
+            (self.TABLE, QgsWkbTypes.Type.NoGeometry),
+        ):
+            sink, target = self.parameterAsSink(parameters, name, context, fields, kind, crs)
+            if sink is None:
+                if name == self.TABLE:
+                    continue
+                raise QgsProcessingException(self.invalidSinkError(parameters, name))
+            bare = kind == QgsWkbTypes.Type.NoGeometry
+            places = None if bare else [shapes[zone] for zone in rows.zone.tolist()]
+            _write(sink, fields, table, places)
+            del sink  # closes the file
+            if not sign(target, metadata_of(reading.release, title)):
+                feedback.pushWarning(unsigned())
+            self._style(target, bare, density, asked, reading.release, title, context)
+            results[name] = target
+        return results
 
-    def _zones(self, features, crs, release, context, feedback):
-        _, working = crs_pair(release)
-        transforms, zones = context.transformContext(), []
-        around = neighbourhood(release.grid, working, crs, transforms)
+    def _axes(self, release, parameters, context):
+        """Numbers of the axes that are asked for."""
+        asked = {
+            False: self.parameterAsBool(parameters, self.BY_CATEGORY, context),
+            True: self.parameterAsBool(parameters, self.BY_TIME, context),
+        }
+        timed = [hasattr(axis, "every") for axis in release.axes]
+        found = [number for number, time in enumerate(timed) if asked[time]]
+        for time, words in (
+            (False, tr("This release has no categories; count without them.")),
+            (True, tr("This release has no times; count without them.")),
+        ):
+            if asked[time] and time not in timed:
+                raise BadInputError(words)
+        return found
+
+    def _zones(self, features, feedback):
+        """Polygons of each feature, as they are asked for."""
         for number, feature in enumerate(features):
             if feedback.isCanceled():
                 raise Cancelled
             if not feature.hasGeometry():
-                raise BadInput(
+                raise BadInputError(
                     tr("Every feature needs a polygon to count in; remove empty ones first.")
                 )
-            zones.append(zone_rings(feature.geometry(), crs, working, around, transforms))
+            yield polygons_of(feature.geometry())
             feedback.setProgress(80 * number / len(features))
-        return zones
+
+    def _style(self, target, bare, density, asked, release, title, context):
+        plain = [axis for axis in asked if not is_dated(axis)]
+        looks = counts_style(density.tolist(), plain)
+        styler = Styler((lambda layer: None) if bare else looks, release, title, dated_axis(asked))
+        styler.on_load(target, context, tr("{layer}, counts").format(layer=title))
 
 
-def _with_counts(feature, fields, kept, counts):
-    counted = QgsFeature(fields)
-    counted.setGeometry(feature.geometry())
-    values = feature.attributes()
-    counted.setAttributes([values[column] for column in kept] + [round(c, 1) for c in counts])
-    return counted
+def _fields(own, asked):
+    """The fields of the polygons without those that are made anew, and which of them are kept."""
+    made = {axis.name for axis in asked} | {name for name, _ in COLUMNS}
+    fields, kept = QgsFields(), []
+    if asked:
+        made.add("fid")  # a polygon has several rows, and a GeoPackage takes a number once
+    for number, one in enumerate(own):
+        if one.name() not in made:
+            fields.append(one)
+            kept.append(number)
+    for one in axis_fields(asked):
+        fields.append(one)
+    for name, kind in COLUMNS:
+        fields.append(field(name, kind))
+    return fields, kept
+
+
+def _attributes(features, kept, asked, rows, density):
+    """All attributes of each row; a polygon outside of the domain has no count: null."""
+    values = [slice_values(axis) for axis in asked]
+    numbers = np.column_stack([rows.estimate, rows.low, rows.high]).round(1).tolist()
+    table = []
+    for row, zone in enumerate(rows.zone.tolist()):
+        own = features[zone].attributes()
+        labels = [known[label[row]] for known, label in zip(values, rows.labels)]
+        counted = [None if one != one else one for one in numbers[row]]
+        last = [int(rows.reliable[row]), float(density[row])]
+        last = [None, None] if counted[0] is None else last
+        table.append([own[column] for column in kept] + labels + counted + last)
+    return table
+
+
+def _write(sink, fields, table, places):
+    made = []
+    for row, attributes in enumerate(table):
+        feature = QgsFeature(fields)
+        feature.setAttributes(attributes)
+        if places is not None:
+            feature.setGeometry(places[row])
+        made.append(feature)
+    if not sink.addFeatures(made, QgsFeatureSink.Flag.FastInsert):
+        raise QgsProcessingException(sink.lastError())

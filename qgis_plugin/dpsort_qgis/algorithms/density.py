@@ -4,6 +4,7 @@ import numpy as np
 from qgis.core import (
     Qgis,
     QgsProcessingException,
+    QgsProcessingParameterCrs,
     QgsProcessingParameterNumber,
     QgsProcessingParameterRasterDestination,
     QgsRasterBlock,
@@ -11,20 +12,24 @@ from qgis.core import (
     QgsRectangle,
 )
 
-from .._vendor.dpsort_geo.release import load
-from ..i18n import tr
-from ..points import Cancelled
-from ..releases import crs_pair, density, statement_text
-from ..style import Styler, density_style
-from .base import PrivacyAlgorithm
+from ..i18n import number_text, tr
+from ..outputs import sign_raster, unsigned
+from ..promise import statement_text
+from ..rasters import density_raster, known_crs
+from ..release_files import title_of
+from ..releases import Cancelled
+from ..results import Styler
+from ..style import density_style
+from .reading_parameters import ReadingParameters
 
 
-class DensityFromRelease(PrivacyAlgorithm):
+class DensityFromRelease(ReadingParameters):
     """A raster of points per square kilometre."""
 
     NAME = "densityfromrelease"
     ICON = "density.svg"
     CELL = "CELL"
+    CRS = "CRS"
     OUTPUT = "OUTPUT"
 
     def title(self):
@@ -41,33 +46,48 @@ class DensityFromRelease(PrivacyAlgorithm):
 
     def initAlgorithm(self, config=None):
         self.add_release()
+        self.add_within()
         number = QgsProcessingParameterNumber.Type.Double
         self.add(
             QgsProcessingParameterNumber(
                 self.CELL, tr("Pixel size in metres"), number, optional=True, minValue=0
             ),
-            tr(
-                "The nearest size that halves the side of the area a whole number of times is "
-                "used. Empty: 512 pixels a side."
-            ),
+            tr("Side of a pixel on the ground. Empty: a round number, at least 128 pixels a side."),
         )
         self.add(
-            QgsProcessingParameterRasterDestination(self.OUTPUT, tr("Private density")),
+            QgsProcessingParameterCrs(self.CRS, tr("CRS of the raster"), optional=True),
+            tr(
+                "Empty: that of the release, if it has metres; otherwise the UTM zone, or for "
+                "large areas EPSG:6933."
+            ),
+            advanced=True,
+        )
+        self.add(
+            QgsProcessingParameterRasterDestination(self.OUTPUT, tr("Published density")),
             tr("A raster with one band, points per square kilometre; no data outside the area."),
         )
 
+    def prepare_work(self, parameters, context):
+        self.take_within(parameters, context)
+
     def work(self, parameters, context, feedback):
-        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
+        reading = self.reading(parameters, context)
         cell = self.parameterAsDouble(parameters, self.CELL, context)
         target = self.parameterAsOutputLayer(parameters, self.OUTPUT, context)
-        values, size = density(release, cell or None)
+        crs = self.parameterAsCrs(parameters, self.CRS, context)
+        crs = crs if crs.isValid() else known_crs(reading.frame)
+        raster = density_raster(reading, crs, cell or None)
         if feedback.isCanceled():
             raise Cancelled
-        feedback.pushInfo(tr("Pixel size: {size:.4g} m").format(size=size))
-        _write_raster(target, values, release.grid, crs_pair(release)[1])
-        if context.willLoadLayerOnCompletion(target):
-            styler = Styler(density_style(_top(values)), statement_text(release))
-            context.layerToLoadOnCompletionDetails(target).setPostProcessor(styler)
+        size = number_text(float(f"{raster.metres:.4g}"))
+        feedback.pushInfo(tr("Pixel size: {size} m").format(size=size))
+        _write_raster(target, raster, crs)
+        if not sign_raster(target, statement_text(reading.release), tr("points per km²")):
+            feedback.pushWarning(unsigned())
+        title = title_of(self.parameterAsFile(parameters, self.RELEASE, context))
+        styler = Styler(density_style(_top(raster.values)), reading.release, title)
+        name = tr("{layer}, density per km²").format(layer=title)
+        styler.on_load(target, context, name)
         return {self.OUTPUT: target}
 
 
@@ -76,12 +96,17 @@ def _top(values):
     return float(np.quantile(some, 0.995)) if some.size else 1.0
 
 
-def _write_raster(target, values, grid, crs):
+def _write_raster(target, raster, crs):
     extension = target.rsplit(".", 1)[-1] if "." in target else "tif"
     writer = QgsRasterFileWriter(target)
     writer.setOutputFormat(QgsRasterFileWriter.driverForExtension(extension) or "GTiff")
-    height, width = values.shape
-    box = QgsRectangle(grid.x0, grid.y0, grid.x0 + grid.side, grid.y0 + grid.side)
+    height, width = raster.values.shape
+    box = QgsRectangle(
+        raster.west,
+        raster.north - height * raster.cell,
+        raster.west + width * raster.cell,
+        raster.north,
+    )
     kind = Qgis.DataType.Float32
     provider = writer.createOneBandRaster(kind, width, height, box, crs)
     if provider is None or not provider.isValid():
@@ -89,7 +114,7 @@ def _write_raster(target, values, grid, crs):
     provider.setNoDataValue(1, np.nan)
     provider.setEditable(True)
     block = QgsRasterBlock(kind, width, height)
-    block.setData(np.ascontiguousarray(values, "<f4").tobytes())
+    block.setData(np.ascontiguousarray(raster.values, "<f4").tobytes())
     written = provider.writeBlock(block, 1)
     provider.setEditable(False)
     if not written:

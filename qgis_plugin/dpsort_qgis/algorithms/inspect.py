@@ -2,14 +2,14 @@
 
 from qgis.core import QgsProcessingOutputString, QgsProcessingParameterFileDestination
 
-from .._vendor.dpsort_geo.release import load
 from ..i18n import tr
-from ..releases import statement_text
-from ..report import write_report
-from .base import PrivacyAlgorithm
+from ..promise import statement_text
+from ..release_files import title_of
+from ..report import Told, write_report
+from .reading_parameters import ReadingParameters
 
 
-class InspectRelease(PrivacyAlgorithm):
+class InspectRelease(ReadingParameters):
     """What a release says about itself, and what it can prove."""
 
     NAME = "inspectrelease"
@@ -30,6 +30,7 @@ class InspectRelease(PrivacyAlgorithm):
 
     def initAlgorithm(self, config=None):
         self.add_release()
+        self.add_within()
         self.add(
             QgsProcessingParameterFileDestination(
                 self.REPORT, tr("Report"), fileFilter=tr("HTML files (*.html)")
@@ -38,10 +39,14 @@ class InspectRelease(PrivacyAlgorithm):
         )
         self.addOutput(QgsProcessingOutputString("STATEMENT", tr("Privacy statement")))
 
+    def prepare_work(self, parameters, context):
+        self.take_within(parameters, context)
+
     def work(self, parameters, context, feedback):
-        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
+        reading = self.reading(parameters, context)
         target = self.parameterAsFileOutput(parameters, self.REPORT, context)
-        write_report(release, target)
-        statement = statement_text(release)
+        path = self.parameterAsFile(parameters, self.RELEASE, context)
+        write_report(reading, target, Told(title_of(path), path))
+        statement = statement_text(reading.release)
         feedback.pushInfo(statement)
         return {self.REPORT: target, "STATEMENT": statement}

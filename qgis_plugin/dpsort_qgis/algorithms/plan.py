@@ -2,32 +2,30 @@
 
 from qgis.core import (
     QgsProcessingOutputNumber,
-    QgsProcessingParameterEnum,
     QgsProcessingParameterFileDestination,
     QgsProcessingParameterNumber,
 )
 
-from .._vendor.dpsort_geo.errors import BadInput
-from .._vendor.dpsort_geo.publisher.measure import METHODS
-from ..i18n import tr
-from ..planner import expected, needed_epsilon
-from ..releases import method_words
-from ..report import length, write_plan
-from .base import PrivacyAlgorithm
+from .._vendor.dpsort_geo.errors import BadInputError
+from .._vendor.dpsort_geo.rules import METHODS
+from ..axis_fields import slice_words
+from ..i18n import count_text, length, number_text, tr
+from ..planner import expected, grid_of, needed_epsilon, price_of_axes
+from ..releases import method_name
+from ..report import write_plan
+from .axis_parameters import AxisParameters, check_method
 
 #: the choices of epsilon that the page compares
 CHOICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 
 
-class Plan(PrivacyAlgorithm):
+class Plan(AxisParameters):
     """Epsilon to error, or error to epsilon."""
 
     NAME = "plan"
     ICON = "plan.svg"
     N = "N"
-    EPSILON = "EPSILON"
     TARGET = "TARGET_ERROR"
-    METHOD = "METHOD"
     REPORT = "REPORT"
 
     def title(self):
@@ -50,28 +48,17 @@ class Plan(PrivacyAlgorithm):
             ),
             tr("A rough number is enough."),
         )
+        self.add_epsilon(optional=True)
         number = QgsProcessingParameterNumber.Type.Double
-        epsilon = QgsProcessingParameterNumber(
-            self.EPSILON,
-            tr("Epsilon (privacy budget)"),
-            number,
-            1.0,
-            optional=True,
-            minValue=0.001,
-            maxValue=100,
-        )
-        epsilon.setMetadata({"widget_wrapper": {"decimals": 3}})
-        self.add(epsilon, tr("How much one person can change the result; 1 is usual."))
         self.add(
             QgsProcessingParameterNumber(
                 self.TARGET, tr("Or: wanted error in metres"), number, optional=True, minValue=0
             ),
             tr("When given, the epsilon that reaches it is looked for, whatever epsilon says."),
         )
-        self.add(
-            QgsProcessingParameterEnum(self.METHOD, tr("Method"), method_words(), defaultValue=0),
-            tr("How the points are measured. If in doubt: adaptive."),
-        )
+        self.add_axes()
+        self.add_method()
+        self.add_resolution()
         self.add(
             QgsProcessingParameterFileDestination(
                 self.REPORT,
@@ -89,30 +76,29 @@ class Plan(PrivacyAlgorithm):
 
     def check(self, parameters, context):
         self.check_area(parameters, context)
+        method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
+        check_method(self.axes(parameters, context), method)
+
+    def prepare_work(self, parameters, context):
+        self.check(parameters, context)
+        self.take_area(parameters, context)
 
     def work(self, parameters, context, feedback):
-        area = self.public_area(parameters, context)
+        area = self.public_area(context)
         n = self.parameterAsInt(parameters, self.N, context)
         method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
+        axes = self.axes(parameters, context)
         if parameters.get(self.TARGET) not in (None, ""):
             target = self.parameterAsDouble(parameters, self.TARGET, context)
-            epsilon = needed_epsilon(n, area, target, method)
+            epsilon = needed_epsilon(n, area, target, method, axes)
         else:
             epsilon = self.parameterAsDouble(parameters, self.EPSILON, context)
-        plan = expected(n, area, epsilon, method)
+        plan = expected(n, area, epsilon, method, axes)
         if plan is None:
-            raise BadInput(tr("For these numbers there is no plan: give more points or epsilon."))
-        words = tr(
-            "With epsilon {epsilon:.3g} and {n:,} points, a published point is typically about "
-            "{error} from the truth ({low} to {high})."
-        )
-        sentence = words.format(
-            epsilon=epsilon,
-            n=n,
-            error=length(plan.expected_error),
-            low=length(plan.low),
-            high=length(plan.high),
-        )
+            raise BadInputError(
+                tr("For these numbers there is no plan: give more points or epsilon.")
+            )
+        sentence = _sentence(plan)
         feedback.pushInfo(sentence)
         results = {
             "EXPECTED_ERROR": plan.expected_error,
@@ -122,17 +108,47 @@ class Plan(PrivacyAlgorithm):
         }
         page = self.parameterAsFileOutput(parameters, self.REPORT, context)
         if page:
+            resolution = self.resolution(parameters, context)
             rows = [
                 (tr("Side of the area's grid"), length(area.side * area.metres)),
-                (tr("Number of points or persons"), f"{n:,}"),
-                (tr("Method"), method),
+                (tr("Number of points or persons"), count_text(n)),
+                (tr("Size of a cell"), _cells(area, resolution)),
+                (tr("Method"), method_name(method)),
             ]
-            write_plan(page, sentence, rows, comparison(n, area, method))
+            rows += [
+                (tr("Time") if hasattr(axis, "every") else tr("Category"), slice_words(axis))
+                for axis in axes
+            ]
+            write_plan(page, sentence, rows, comparison(n, area, method, axes))
             results[self.REPORT] = page
         return results
 
 
-def comparison(n, area, method):
+def _sentence(plan):
+    words = tr(
+        "With epsilon {epsilon} and {n} points, a point has to move about {error} on average "
+        "to turn the published map into the true one ({low} to {high})."
+    )
+    sentence = words.format(
+        epsilon=number_text(plan.epsilon),
+        n=count_text(plan.n),
+        error=length(plan.expected_error),
+        low=length(plan.low),
+        high=length(plan.high),
+    )
+    return " ".join(filter(None, (sentence, price_of_axes(plan))))
+
+
+def _cells(area, resolution):
+    """The size of cells, with a resolution and without."""
+    sizes = [length(grid_of(area, one).cell * area.metres) for one in (resolution, None)]
+    if resolution is None:
+        return sizes[0]
+    words = tr("{size} ({default} when no resolution is stated)")
+    return words.format(size=sizes[0], default=sizes[1])
+
+
+def comparison(n, area, method, axes=()):
     """Rows of epsilon and typical error, as text."""
-    plans = [(epsilon, expected(n, area, epsilon, method)) for epsilon in CHOICES]
-    return [(f"{epsilon:g}", length(plan.expected_error)) for epsilon, plan in plans if plan]
+    plans = [(epsilon, expected(n, area, epsilon, method, axes)) for epsilon in CHOICES]
+    return [(number_text(epsilon), length(plan.expected_error)) for epsilon, plan in plans if plan]

@@ -1,28 +1,30 @@
 """Points from a release."""
 
 from qgis.core import (
-    QgsFields,
     QgsProcessing,
     QgsProcessingException,
     QgsProcessingParameterBoolean,
+    QgsProcessingParameterCrs,
     QgsProcessingParameterFeatureSink,
     QgsWkbTypes,
 )
 
-from .._vendor.dpsort_geo.release import load
 from ..i18n import tr
-from ..points import sign_geopackage, write_points
-from ..releases import crs_pair, point_coordinates, statement_text
-from ..style import Styler, points_style
-from .base import PrivacyAlgorithm
+from ..outputs import files_written, sign, unsigned
+from ..point_layers import axis_fields, write_points
+from ..release_files import title_of
+from ..results import Styler, category_axis, dated_axis, metadata_of, result_name
+from ..style import points_style
+from .reading_parameters import ReadingParameters
 
 
-class PointsFromRelease(PrivacyAlgorithm):
+class PointsFromRelease(ReadingParameters):
     """Rebuild the point layer that a release stands for."""
 
     NAME = "pointsfromrelease"
     ICON = "points.svg"
     SPREAD = "SPREAD"
+    CRS = "CRS"
     OUTPUT = "OUTPUT"
 
     def title(self):
@@ -36,28 +38,40 @@ class PointsFromRelease(PrivacyAlgorithm):
 
     def initAlgorithm(self, config=None):
         self.add_release()
+        self.add_within()
         self.add(
             QgsProcessingParameterBoolean(
-                self.SPREAD, tr("Spread points over the area that they stand for"), True
+                self.SPREAD, tr("Diffuse points over the area that they stand for"), True
             ),
             tr(
                 "Without it, points lie on top of each other where the release knows no more than "
                 "their number; with it, the map is easier to read."
             ),
+            advanced=True,
+        )
+        self.add(
+            QgsProcessingParameterCrs(self.CRS, tr("CRS of the points"), optional=True),
+            tr("Empty: that in which the public area was given."),
+            advanced=True,
         )
         self.add(
             QgsProcessingParameterFeatureSink(
-                self.OUTPUT, tr("Private points"), QgsProcessing.SourceType.TypeVectorPoint
+                self.OUTPUT, tr("Published points"), QgsProcessing.SourceType.TypeVectorPoint
             ),
-            tr("A point layer with no attributes."),
+            tr("A point layer; its attributes are the category and the time, if there are any."),
         )
 
+    def prepare_work(self, parameters, context):
+        self.take_within(parameters, context)
+
     def work(self, parameters, context, feedback):
-        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
+        reading = self.reading(parameters, context)
         spread = self.parameterAsBool(parameters, self.SPREAD, context)
-        crs, _ = crs_pair(release)
-        output = PointsOutput(self, self.OUTPUT, crs, parameters, context)
-        output.write(release, spread, context, feedback)
+        crs = self.parameterAsCrs(parameters, self.CRS, context)
+        crs = crs if crs.isValid() else reading.frame.crs
+        output = PointsOutput(self, crs, reading.release.axes, parameters, context)
+        title = title_of(self.parameterAsFile(parameters, self.RELEASE, context))
+        output.write(reading, spread, context, feedback, title)
         return {self.OUTPUT: output.target}
 
 
@@ -67,24 +81,27 @@ class PointsOutput:
     ``target`` is the layer's id, or None when the user wants no layer.
     """
 
-    def __init__(self, algorithm, name, crs, parameters, context):
-        self.crs = crs
+    def __init__(self, algorithm, crs, axes, parameters, context):
+        self.crs, self.axes, name = crs, axes, algorithm.OUTPUT
+        files_written(parameters.get(name), context)
         self.sink, self.target = algorithm.parameterAsSink(
-            parameters, name, context, QgsFields(), QgsWkbTypes.Type.Point, crs
+            parameters, name, context, axis_fields(axes), QgsWkbTypes.Type.Point, crs
         )
         if self.sink is None:
             self.target = None
             if parameters.get(name) not in (None, ""):
                 raise QgsProcessingException(algorithm.invalidSinkError(parameters, name))
 
-    def write(self, release, spread, context, feedback, paid=False):
+    def write(self, reading, spread, context, feedback, title, paid=False):
         """Write the points of a release, with the privacy statement."""
         if self.sink is None:
             return
-        x, y = point_coordinates(release, spread, context.transformContext())
-        write_points(self.sink, self.crs, x, y, feedback, paid)
+        release = reading.release
+        chunks = reading.points(spread, self.crs, paid)
+        write_points(self.sink, self.crs, self.axes, chunks, release.size, feedback, paid)
         self.sink = None  # closes the file
-        sign_geopackage(self.target, statement_text(release))
-        if context.willLoadLayerOnCompletion(self.target):
-            styler = Styler(points_style, statement_text(release))
-            context.layerToLoadOnCompletionDetails(self.target).setPostProcessor(styler)
+        if not sign(self.target, metadata_of(release, title)):
+            feedback.pushWarning(unsigned())
+        style = points_style(category_axis(self.axes))
+        styler = Styler(style, release, title, dated_axis(self.axes))
+        styler.on_load(self.target, context, result_name(title, release.epsilon))

@@ -1,57 +1,46 @@
 """Publish points privately."""
 
-import os
+from itertools import combinations
+from pathlib import Path
 
-from qgis.core import (
-    QgsProcessing,
-    QgsProcessingException,
-    QgsProcessingFeatureSourceDefinition,
-    QgsProcessingOutputLayerDefinition,
-    QgsProcessingOutputString,
-    QgsProcessingParameterEnum,
-    QgsProcessingParameterFeatureSink,
-    QgsProcessingParameterFeatureSource,
-    QgsProcessingParameterField,
-    QgsProcessingParameterFileDestination,
-    QgsProcessingParameterNumber,
-)
-
-from .._vendor.dpsort_geo.budget import NEIGHBOURS, epsilon_text, exact_epsilon
-from .._vendor.dpsort_geo.errors import BadInput
-from .._vendor.dpsort_geo.publisher.measure import METHODS
-from ..area import crs_of, crs_text
-from ..i18n import tr
-from ..planner import expected
-from ..points import Cancelled, read_points
-from ..releases import (
-    check_writable,
+from .._vendor.dpsort_geo.errors import BadInputError
+from .._vendor.dpsort_geo.frame.area import ledger_text
+from .._vendor.dpsort_geo.private.ledger import total_text
+from .._vendor.dpsort_geo.public.edge import crowds_edge
+from .._vendor.dpsort_geo.rules import METHODS
+from .._vendor.dpsort_geo.rules.budget import NEIGHBOURS, epsilon_text
+from ..datasets import (
+    check_names,
     file_of,
-    gathered,
+    is_published,
     ledger,
-    ledger_name,
-    method_words,
-    neighbour_words,
-    published,
-    statement_text,
+    name_dataset,
+    needed_dataset,
+    private_files,
+    spent,
+    total_after,
 )
-from ..report import length, write_report
-from .base import PrivacyAlgorithm
+from ..doubts import doubts
+from ..host import crs_name
+from ..i18n import exact_text, length, tr
+from ..outputs import files_written, same_file
+from ..planner import expected, grid_of
+from ..private_points import count_points, published
+from ..promise import statement_text
+from ..reading import Reading
+from ..release_files import check_free, is_temporary, save_release, suggest_path
+from ..releases import Cancelled, check_writable
+from ..report import Told, write_report
+from .axis_parameters import check_method
 from .points import PointsOutput
+from .publish_parameters import PublishParameters
 
 
-class PublishPoints(PrivacyAlgorithm):
+class PublishPoints(PublishParameters):
     """From a private point layer to a release, its points and its report."""
 
     NAME = "publishpoints"
     ICON = "publish.svg"
-    INPUT = "INPUT"
-    EPSILON = "EPSILON"
-    PERSON = "PERSON"
-    METHOD = "METHOD"
-    NEIGHBOURS = "NEIGHBOURS"
-    GROUP_SIZE = "GROUP_SIZE"
-    OUTPUT = "OUTPUT"
-    REPORT = "REPORT"
 
     def title(self):
         return tr("Publish points privately")
@@ -69,179 +58,92 @@ class PublishPoints(PrivacyAlgorithm):
     def words(self):
         return tr("publish,noise,epsilon,protect,hilbert,sort")
 
-    def initAlgorithm(self, config=None):
-        points = [QgsProcessing.SourceType.TypeVectorPoint]
-        self.add(
-            QgsProcessingParameterFeatureSource(self.INPUT, tr("Private point layer"), points),
-            tr("The points to protect. Only their geometry is used; no attribute is published."),
-        )
-        self.add_area()
-        epsilon = QgsProcessingParameterNumber(
-            self.EPSILON,
-            tr("Epsilon (privacy budget)"),
-            QgsProcessingParameterNumber.Type.Double,
-            1.0,
-            minValue=0.001,
-            maxValue=100,
-        )
-        epsilon.setMetadata({"widget_wrapper": {"decimals": 3}})
-        self.add(
-            epsilon,
-            tr(
-                "How much one person can change the result. Smaller protects more and blurs more: "
-                "0.1 is strong, 1 is usual, above 3 is weak."
-            ),
-        )
-        self.add(
-            QgsProcessingParameterField(
-                self.PERSON,
-                tr("Field that names the person (when a person may have several points)"),
-                parentLayerParameterName=self.INPUT,
-                optional=True,
-            ),
-            tr(
-                "With it, each person counts once and all their points are protected together. "
-                "Without it, each point is protected by itself."
-            ),
-        )
-        self.add(
-            QgsProcessingParameterEnum(self.METHOD, tr("Method"), method_words(), defaultValue=0),
-            tr("How the points are measured. If in doubt: adaptive."),
-        )
-        self.add(
-            QgsProcessingParameterEnum(
-                self.NEIGHBOURS,
-                tr("What is hidden about a person"),
-                neighbour_words(),
-                defaultValue=0,
-            ),
-            tr(
-                "Either where a person is (the number of points is public), or whether a person is "
-                "in the data at all (the number of points gets noise, too)."
-            ),
-            advanced=True,
-        )
-        self.add(
-            QgsProcessingParameterNumber(
-                self.GROUP_SIZE,
-                tr("Group size (methods Sort and Hybrid)"),
-                optional=True,
-                minValue=1,
-            ),
-            tr("Points in a group. Empty: chosen from the number of points and epsilon."),
-            advanced=True,
-        )
-        self._add_outputs()
-
-    def _add_outputs(self):
-        self.add(
-            QgsProcessingParameterFeatureSink(
-                self.OUTPUT,
-                tr("Private points"),
-                QgsProcessing.SourceType.TypeVectorPoint,
-                optional=True,
-                createByDefault=True,
-            ),
-            tr("The published points, with no attributes."),
-        )
-        self.add(
-            QgsProcessingParameterFileDestination(
-                self.RELEASE, tr("Release file"), fileFilter=tr("Releases (*.release.json)")
-            ),
-            tr("The file to keep and to share: everything can be rebuilt from it."),
-        )
-        self.add(
-            QgsProcessingParameterFileDestination(
-                self.REPORT,
-                tr("Report"),
-                fileFilter=tr("HTML files (*.html)"),
-                optional=True,
-                createByDefault=True,
-            ),
-            tr("A page that says what was published and what it promises."),
-        )
-        self.addOutput(QgsProcessingOutputString("STATEMENT", tr("Privacy statement")))
-
     def check(self, parameters, context):
+        layer = self.layer_of(parameters, self.INPUT, context)
+        if is_published(layer):
+            raise BadInputError(
+                tr("This layer is a published one already; choose the private layer.")
+            )
         self.check_area(parameters, context, private=self.INPUT)
         size = parameters.get(self.GROUP_SIZE)
         method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
         if size not in (None, "") and method == "adaptive":
-            raise BadInput(tr("The adaptive method has no group size; leave it empty."))
+            raise BadInputError(tr("The adaptive method has no group size; leave it empty."))
+        words = self.row_words(layer, parameters, context)
+        check_method(words.axes, method)
+        self._check_room(self._dataset(layer, parameters, context), parameters, context)
+        release = self._given_release(parameters, context)
+        if release:
+            check_free(release)
+            check_writable(release)
+
+    def _dataset(self, layer, parameters, context):
+        return needed_dataset(layer, self.parameterAsString(parameters, self.DATASET, context))
+
+    def _given_release(self, parameters, context):
+        """The release file that the user named; nothing when it is left to us."""
+        path = self.parameterAsFileOutput(parameters, self.RELEASE, context)
+        return "" if is_temporary(parameters.get(self.RELEASE), path) else path
+
+    def prepare_work(self, parameters, context):
+        self.check(parameters, context)
+        layer = self.layer_of(parameters, self.INPUT, context)
+        if not layer.crs().isValid():
+            raise BadInputError(
+                tr("The point layer has no coordinate reference system; set it first.")
+            )
+        self._private = self.take_layer(parameters, self.INPUT, context)
+        self._layer_name = layer.name()
+        self._name = self._dataset(layer, parameters, context)
+        self._source = private_files(layer)
+        self._words = self.row_words(layer, parameters, context)
+        self._crs = self.parameterAsCrs(parameters, self.CRS, context)
+        if not self._crs.isValid():
+            self._crs = layer.crs()
+        self.take_area(parameters, context)
+        self._files = self._check_files(layer, parameters, context)
+        name_dataset(layer, self._name)
 
     def work(self, parameters, context, feedback):
-        self.check(parameters, context)
-        source = self.parameterAsSource(parameters, self.INPUT, context)
-        if source is None:
-            raise QgsProcessingException(self.invalidSourceError(parameters, self.INPUT))
-        if not source.sourceCrs().isValid():
-            raise BadInput(tr("The point layer has no coordinate reference system; set it first."))
-        self._warn(parameters, context, feedback)
-        area = self.public_area(parameters, context, private=self.INPUT)
-        cells = self._counted(source, area, parameters, context, feedback)
-        targets = self._targets(area, parameters, context)
+        epsilon, neighbours = (
+            self._epsilon(parameters, context),
+            self._relation(parameters, context),
+        )
+        check_names(self._source, self._name)
+        total = float(total_after(self._name, epsilon, neighbours, self._unit))
+        taken = self._private
+        for doubt in doubts(taken.filtered, taken.selected, float(epsilon), total):
+            feedback.pushWarning(doubt)
+        area = self.public_area(context)
+        grid = grid_of(area, self.resolution(parameters, context))
+        method = self._method(parameters, context)
+        cells = count_points(taken, area, grid, method, neighbours, self._words, context, feedback)
+        layer = PointsOutput(self, self._crs, self._words.axes, parameters, context)
         release = self._release(cells, area, parameters, context, feedback)
-        return self._outputs(release, area, targets, context, feedback)
+        return self._outputs(release, area, layer, context, feedback)
 
-    def _warn(self, parameters, context, feedback):
-        """Say what the guarantee does not cover."""
-        value = parameters.get(self.INPUT)
-        layer = self.layer_of(parameters, self.INPUT, context)
-        if isinstance(value, QgsProcessingFeatureSourceDefinition) and value.selectedFeaturesOnly:
-            feedback.pushWarning(
-                tr(
-                    "Only the selected features are published. If they were selected by looking at "
-                    "the data, the selection itself tells something that epsilon does not cover."
-                )
-            )
-        # a filter of the layer, or (since QGIS 3.32) of this run
-        filtered = getattr(value, "filterExpression", "")
-        if filtered or layer.subsetString():
-            feedback.pushWarning(
-                tr(
-                    "The layer has a filter. If it was chosen by looking at the data, the filter "
-                    "itself tells something that epsilon does not cover."
-                )
-            )
-        if self.parameterAsDouble(parameters, self.EPSILON, context) > 3:
-            feedback.pushWarning(tr("An epsilon above 3 promises little privacy."))
-
-    def _counted(self, source, area, parameters, context, feedback):
-        """Counts in cells; refuses what cannot be measured before anything is paid for it."""
-        method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
-        person = self.parameterAsString(parameters, self.PERSON, context)
-        grid = area.grid()
-        if grid.n_cells < 2:
-            raise BadInput(tr("The public area is too small; give a larger one."))
-        chunks = read_points(source, area.working_crs, context, feedback, person)
-        cells = gathered(chunks, grid, method, person)
-        if cells.n == 0:
-            raise BadInput(tr("There are no points to publish."))
-        return cells
-
-    def _targets(self, area, parameters, context):
-        """Release file, report file or "", and layer; refuses what cannot be written."""
-        files = [
-            self.parameterAsFileOutput(parameters, name, context)
-            for name in (self.RELEASE, self.REPORT)
-        ]
+    def _check_files(self, layer, parameters, context):
+        """Release file, and report file or ""; refuses what cannot be or must not be written."""
+        release = self._given_release(parameters, context)
+        if not release:
+            epsilon = self._epsilon(parameters, context)
+            release = suggest_path(self._layer_name, epsilon, context.project())
+        report = self.parameterAsFileOutput(parameters, self.REPORT, context)
+        files = [str(release), report]
         for path in filter(None, files):
             check_writable(path)
-        self._check_room(parameters, context)
-        points = parameters.get(self.OUTPUT)
-        points = points if isinstance(points, str) else self._sink_path(points, context)
-        names = [file_of(self.layer_of(parameters, self.INPUT, context)), *files, points]
-        known = [os.path.realpath(name) for name in names if name]
-        if len(set(known)) < len(known):
-            raise BadInput(tr("The private layer and the outputs must be different files."))
-        crs = crs_of(crs_text(area.crs))
-        return (*files, PointsOutput(self, self.OUTPUT, crs, parameters, context))
+        points = files_written(parameters.get(self.OUTPUT), context)
+        groups = [[file_of(layer)], files[:1], files[1:], points]
+        for group, others in combinations(groups, 2):
+            if any(same_file(a, b) for a in filter(None, group) for b in filter(None, others)):
+                raise BadInputError(
+                    tr("The private layer and the outputs must be different files.")
+                )
+        return files
 
     def _release(self, cells, area, parameters, context, feedback):
-        method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
-        neighbours = NEIGHBOURS[self.parameterAsEnum(parameters, self.NEIGHBOURS, context)]
+        method, neighbours = self._method(parameters, context), self._relation(parameters, context)
         epsilon = self._epsilon(parameters, context)
-        person = self.parameterAsString(parameters, self.PERSON, context)
         group_size = None
         if parameters.get(self.GROUP_SIZE) not in (None, ""):
             group_size = self.parameterAsInt(parameters, self.GROUP_SIZE, context)
@@ -251,57 +153,108 @@ class PublishPoints(PrivacyAlgorithm):
         if feedback.isCanceled():
             raise Cancelled
         # The debit comes before the noise: a release without a debit can never exist.
-        self._debit(epsilon, method, neighbours, person, area, parameters, context, feedback)
-        return published(cells, area, epsilon, method, neighbours, person, group_size)
+        self._debit(epsilon, method, neighbours, area, cells.grid.order, feedback)
+        return published(cells, area, epsilon, method, neighbours, self._unit, group_size)
 
-    def _sink_path(self, sink, context):
-        """Where an output goes, as the toolbox says it."""
-        if isinstance(sink, QgsProcessingOutputLayerDefinition):
-            return sink.sink.valueAsString(context.expressionContext())[0]
-        return ""
-
-    def _check_room(self, parameters, context):
-        """Refuse what the ledger will refuse before an older output is opened for writing."""
-        left = ledger().left(ledger_name(self.layer_of(parameters, self.INPUT, context)))
-        if left is not None and exact_epsilon(self._epsilon(parameters, context)) > left:
-            raise BadInput(
-                tr("The limit of this layer in the ledger leaves less than this epsilon.")
+    def _check_room(self, name, parameters, context):
+        """Refuse what the ledger will refuse, before any point is read or older output opened."""
+        left = ledger().left(name)
+        if left is None:
+            return
+        epsilon, neighbours = (
+            self._epsilon(parameters, context),
+            self._relation(parameters, context),
+        )
+        unit = "person" if parameters.get(self.PERSON) else "point"
+        cost = total_after(name, epsilon, neighbours, unit) - spent(name)
+        if cost > left:
+            words = tr(
+                "This release would cost epsilon {cost}, but the limit of this data set in the "
+                "ledger leaves {left}; publish with less, or raise the limit."
             )
+            cost, left = (exact_text(total_text(value)) for value in (cost, left))
+            raise BadInputError(words.format(cost=cost, left=left))
 
     def _epsilon(self, parameters, context):
         return epsilon_text(self.parameterAsDouble(parameters, self.EPSILON, context))
 
-    def _debit(self, epsilon, method, neighbours, person, area, parameters, context, feedback):
-        name = ledger_name(self.layer_of(parameters, self.INPUT, context))
-        box = " ".join(f"{edge:.6g}" for edge in area.bounds)
-        domain = f"{box} in {crs_text(area.working_crs)}"[:2000]
-        unit = "person" if person else "point"
-        book = ledger()
-        book.debit(name, epsilon, unit, neighbours, domain, method)
-        spent = f"{float(book.spent(name)):g}"
+    def _relation(self, parameters, context):
+        return NEIGHBOURS[self.parameterAsEnum(parameters, self.NEIGHBOURS, context)]
+
+    def _method(self, parameters, context):
+        """The mechanism; points with axes have one of their own."""
+        chosen = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
+        return "views" if self._words.axes else chosen
+
+    @property
+    def _unit(self):
+        return "person" if self._words.person else "point"
+
+    def _debit(self, epsilon, method, neighbours, area, order, feedback):
+        domain = ledger_text(area.bounds, crs_name(area.crs), order)
+        ledger().debit(
+            self._name, epsilon, self._unit, neighbours, domain, method,
+            source=self._source, release=self._files[0],
+        )  # fmt: skip
         feedback.pushInfo(
-            tr("Written to the ledger. Spent on this layer until now: epsilon {spent}").format(
-                spent=spent
+            tr("Written to the ledger. Spent on this data set until now: epsilon {spent}").format(
+                spent=exact_text(total_text(spent(self._name)))
             )
         )
 
-    def _outputs(self, release, area, targets, context, feedback):
-        target, report, layer = targets
-        release.save(target)
+    def _outputs(self, release, area, layer, context, feedback):
+        """Save the release, and then all the rest, of which nothing can lose it any more."""
+        target, report = self._files
+        path = self._files[0] = save_release(release, target)
+        feedback.pushInfo(tr("The release is {path}").format(path=path))
+        if path != target:
+            words = tr("{path} could not be written; the release was saved as {place}.")
+            feedback.pushWarning(words.format(path=target, place=path))
         feedback.setProgress(55)
-        results = {self.RELEASE: target, "STATEMENT": statement_text(release)}
+        results = {self.RELEASE: path, "STATEMENT": statement_text(release)}
         feedback.pushInfo(results["STATEMENT"])
-        plan = expected(release.size, area, float(release.epsilon), release.kind)
-        if plan is not None:
-            words = tr("Typical error to expect: about {error}")
-            feedback.pushInfo(words.format(error=length(plan.expected_error)))
-        if report:
-            write_report(release, report, plan)
-            results[self.REPORT] = report
-        layer.write(release, True, context, feedback, paid=True)
+        reading = self._spared(feedback, Reading, release, context.transformContext())
+        if reading is not None:
+            plan = self._spared(feedback, self._tell, reading, area, feedback)
+            told = Told(self._layer_name, path, total_text(spent(self._name)), plan)
+            if report and self._spared(feedback, write_report, reading, report, told):
+                results[self.REPORT] = report
+            title = self._layer_name
+            self._spared(feedback, layer.write, reading, True, context, feedback, title, True)
         if layer.target is not None:
             results[self.OUTPUT] = layer.target
         if feedback.isCanceled():
             words = tr("It was too late to cancel: epsilon was spent, and the release is {path}")
-            feedback.pushWarning(words.format(path=target))
+            feedback.pushWarning(words.format(path=path))
         return results
+
+    def _tell(self, reading, area, feedback):
+        """Say how far off the map is, and what looks wrong about it; gives the plan."""
+        release = reading.release
+        method = "adaptive" if release.axes else release.kind
+        plan = expected(release.size, area, float(release.epsilon), method, release.axes)
+        if plan is not None:
+            words = tr("Typical error to expect: about {error}")
+            feedback.pushInfo(words.format(error=length(plan.expected_error)))
+        if crowds_edge(reading.decoded):
+            feedback.pushWarning(
+                tr(
+                    "Most of the published points lie at the edge of the public area; check the "
+                    "coordinate reference system of the layer, and that x and y are in the right "
+                    "order."
+                )
+            )
+        return plan
+
+    def _spared(self, feedback, step, *arguments):
+        """What a step gives, or None with a warning: when it runs, epsilon is spent."""
+        try:
+            return step(*arguments)
+        except Exception as error:
+            words = tr(
+                "The release is safe in {path}, but something could not be made of it ({kind}); "
+                "open the release to make it again."
+            )
+            path = Path(self._files[0]).name
+            feedback.pushWarning(words.format(path=path, kind=type(error).__name__))
+            return None

@@ -3,12 +3,14 @@
 from qgis.core import QgsMapLayerProxyModel, QgsProject, QgsReferencedRectangle
 from qgis.gui import QgsExtentWidget, QgsMapLayerComboBox
 from qgis.PyQt.QtCore import pyqtSignal
-from qgis.PyQt.QtWidgets import QGridLayout, QRadioButton, QWidget
+from qgis.PyQt.QtWidgets import QGridLayout, QRadioButton, QToolButton, QWidget
 from qgis.utils import iface
 
-from .._vendor.dpsort_geo.errors import BadInput
+from .._vendor.dpsort_geo.errors import BadInputError
 from ..area import area_of_box, area_of_polygons
-from ..i18n import said, tr
+from ..host import crs_name
+from ..i18n import number_text, said, tr
+from .layer_watch import LayerWatch
 
 
 class AreaWidget(QWidget):
@@ -33,6 +35,18 @@ class AreaWidget(QWidget):
         self.extent.setMapCanvas(canvas)
         self.extent.setCurrentExtent(canvas.extent(), canvas.mapSettings().destinationCrs())
         self.extent.setOutputCrs(QgsProject.instance().crs())
+        self.extent.setNullValueAllowed(True)
+        self.extent.clear()
+        self.layer.setToolTip(
+            tr("Polygons within which every point lies, known without looking at the points.")
+        )
+        self.extent.setToolTip(tr("A box instead of polygons; draw it on the map, or type it."))
+        # while a box is drawn on the map, the window is not in the way
+        self.extent.toggleDialogVisibility.connect(self._step_aside)
+        self._own = _own_extent(self.extent)
+        if self._own is not None:
+            self._own.triggered.connect(self._take_own)
+        self.set_private(None)
         form = QGridLayout(self)
         form.setContentsMargins(0, 0, 0, 0)
         form.addWidget(self.by_layer, 0, 0)
@@ -41,17 +55,64 @@ class AreaWidget(QWidget):
         form.addWidget(self.extent, 1, 1)
         form.setColumnStretch(1, 1)
         self.by_layer.toggled.connect(self._switch)
+        self.watch = LayerWatch(self)
+        self.watch.changed.connect(self._forget)
         self.layer.layerChanged.connect(self._forget)
         self.extent.extentChanged.connect(self._forget)
         self._switch()
+
+    def _step_aside(self, seen):
+        window = self.window()
+        window.setVisible(seen)
+        if seen:
+            window.raise_()
+            window.activateWindow()
+
+    def set_private(self, layer):
+        """Know the private layer, whose extent is offered as any layer's, and refused later."""
+        self._private = layer
+        if self._own is not None:
+            self._own.setVisible(layer is not None)
+
+    def _take_own(self):
+        if self._private is not None:
+            self.extent.setOutputExtentFromLayer(self._private)
+
+    def is_box(self):
+        """Whether the area is a box."""
+        return self.by_extent.isChecked()
+
+    def words(self):
+        """The area in a few words."""
+        if self.by_layer.isChecked():
+            layer = self.layer.currentLayer()
+            return layer.name() if layer is not None else ""
+        box = self.extent.outputExtent()
+        edges = box.xMinimum(), box.yMinimum(), box.xMaximum(), box.yMaximum()
+        west, south, east, north = map(number_text, edges)
+        crs = crs_name(self.extent.outputCrs())
+        return tr("box from {west}, {south} to {east}, {north} ({crs})").format(
+            west=west, south=south, east=east, north=north, crs=crs
+        )
+
+    def take(self, other):
+        """Take over the choice of another such widget."""
+        self.by_extent.setChecked(other.by_extent.isChecked())
+        self.by_layer.setChecked(other.by_layer.isChecked())
+        self.layer.setLayer(other.layer.currentLayer())
+        if other.extent.isValid():
+            crs = other.extent.outputCrs()
+            self.extent.setOutputCrs(crs)
+            self.extent.setOutputExtentFromUser(other.extent.outputExtent(), crs)
 
     def _switch(self):
         self.layer.setEnabled(self.by_layer.isChecked())
         self.extent.setEnabled(self.by_extent.isChecked())
         self._forget()
 
-    def _forget(self):
+    def _forget(self, *_):
         self._known = False
+        self.watch.watch(self.layer.currentLayer())
         self.changed.emit()
 
     def parameters(self):
@@ -70,7 +131,7 @@ class AreaWidget(QWidget):
             self._known, self._area, self._problem = True, None, ""
             try:
                 self._area = self._read()
-            except BadInput as error:
+            except BadInputError as error:
                 self._problem = said(error)
         return self._area
 
@@ -89,3 +150,9 @@ class AreaWidget(QWidget):
         if not self.extent.isValid():
             return None
         return area_of_box(self.extent.outputExtent(), self.extent.outputCrs(), context)
+
+
+def _own_extent(widget):
+    """The entry "current layer extent" of QGIS's menu, which by itself gives that of the map."""
+    button = widget.findChild(QToolButton, "mCondensedToolButton")
+    return button.menu().actions()[-1] if button is not None and button.menu() else None

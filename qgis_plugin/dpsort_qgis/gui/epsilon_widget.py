@@ -6,6 +6,7 @@ from qgis.PyQt.QtCore import Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import QDoubleSpinBox, QGridLayout, QLabel, QSlider, QWidget
 
 from ..i18n import tr
+from .colours import shades
 
 _LOW, _HIGH, _STEPS = 0.05, 10.0, 100
 
@@ -39,9 +40,16 @@ class EpsilonWidget(QWidget):
         self.spin.setRange(0.001, 100.0)
         self.spin.setSingleStep(0.1)
         self.spin.setKeyboardTracking(False)
+        for widget in (self.slider, self.spin):
+            widget.setToolTip(
+                tr(
+                    "How much one person can change the result. Smaller protects more and blurs "
+                    "more: 0.1 is strong, 1 is usual, above 3 is weak."
+                )
+            )
         left, right = QLabel(tr("more private")), QLabel(tr("more accurate"))
         for label in (left, right):
-            label.setStyleSheet("color: #7b8794; font-size: 8pt;")
+            label.setStyleSheet(f"color: {shades(self)['quiet']}; font-size: 8pt;")
         right.setAlignment(Qt.AlignmentFlag.AlignRight)
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

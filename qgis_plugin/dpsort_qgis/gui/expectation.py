@@ -1,24 +1,51 @@
 """The card beside a form: what to expect, in plain words, from public numbers alone."""
 
+import html
 import math
+from dataclasses import dataclass, field
+from typing import Any, List, Tuple
 
-import numpy as np
 from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtWidgets import QFrame, QLabel, QVBoxLayout
 
-from ..i18n import tr
-from ..planner import expected
-from ..report import length
+from ..i18n import length, number_text, tr
+from ..planner import expected, price_of_axes
+from .colours import shades
 from .epsilon_widget import strength
 from .sketch import ErrorSketch
 
 _CARD = """
-QFrame#card { background: #ffffff; border: 1px solid #dde3e9; border-radius: 8px; }
-QFrame#card QLabel { color: #1f2933; background: transparent; }
-QFrame#card QLabel#figure { color: #1f4e79; font-size: 26pt; font-weight: 600; }
-QFrame#card QLabel#hint { color: #b3261e; }
-QFrame#card QLabel#small { color: #52606d; }
+QFrame#card {{ background: {card}; border: 1px solid {edge}; border-radius: 8px; }}
+QFrame#card QLabel {{ color: {text}; background: transparent; }}
+QFrame#card QLabel#figure {{ color: {strong}; font-size: 26pt; font-weight: 600; }}
+QFrame#card QLabel#hint {{ color: {alarm}; }}
+QFrame#card QLabel#notes {{ color: {note}; }}
+QFrame#card QLabel#small {{ color: {quiet}; }}
 """
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a form says: nothing of it comes from the points but their number, where it is public.
+
+    ``total`` is what will have been spent on the data set; ``hint`` says what is missing.
+    """
+
+    area: Any = None
+    n: int = 0
+    epsilon: float = 1.0
+    total: float = 1.0
+    method: str = "adaptive"
+    person: bool = False
+    axes: Tuple = ()
+    notes: List[str] = field(default_factory=list)
+    hint: str = ""
+
+    def plan(self):
+        """What to expect, or None."""
+        if self.area is None or self.n < 1:
+            return None
+        return expected(self.n, self.area, self.epsilon, self.method, self.axes)
 
 
 class Expectation(QFrame):
@@ -27,23 +54,23 @@ class Expectation(QFrame):
     def __init__(self, parent=None):
         super().__init__(parent)
         self.setObjectName("card")
-        self.setStyleSheet(_CARD)
-        self.setMinimumWidth(290)
-        self.setMaximumWidth(340)
+        self.setStyleSheet(_CARD.format(**shades(self)))
+        self.setMaximumWidth(330)
         self.figure = self._label("figure")
         self.under = self._label("small")
         self.sketch = ErrorSketch(self)
         self.words = self._label("words")
+        self.notes = self._label("notes")
         self.hint = self._label("hint")
-        self.hint.setVisible(False)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 12)
         layout.addWidget(self._label("small", tr("What to expect")))
         layout.addWidget(self.figure)
         layout.addWidget(self.under)
         layout.addWidget(self.sketch, 1)
-        layout.addWidget(self.words)
-        layout.addWidget(self.hint)
+        for label in (self.words, self.notes, self.hint):
+            layout.addWidget(label)
+        layout.addStretch(1)
 
     def _label(self, name, text=""):
         label = QLabel(text, self)
@@ -52,58 +79,61 @@ class Expectation(QFrame):
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
-    def show_plan(self, area, n, epsilon, method, person, hint=""):
-        """Show what n points in an area with an epsilon will be worth; the plan, or None."""
-        plan = expected(n, area, epsilon, method) if area is not None else None
+    def show_choice(self, choice):
+        """Show what a choice will be worth; gives the plan, or None."""
+        plan = choice.plan()
         if plan is None:
             self.figure.setText("–")
-            why = tr("typical error: needs a public area")
-            self.under.setText(tr("no plan for this method") if area is not None else why)
+            self.under.setText(self._missing(choice))
         else:
             self.figure.setText("≈ " + length(plan.expected_error))
             self.under.setText(
-                tr("typical error of a point ({low} to {high})").format(
+                tr("so far off is the published map ({low} to {high})").format(
                     low=length(plan.low), high=length(plan.high)
                 )
             )
-        self.sketch.show_plan(area, plan.expected_error if plan else None)
-        self.words.setText(summary(plan, area, n, epsilon, person))
-        self.hint.setText(hint)
-        self.hint.setVisible(bool(hint))
+        self.sketch.show_plan(choice.area, plan.expected_error if plan else None)
+        self.words.setText(summary(plan, choice))
+        self.notes.setText("".join(f"<p>{html.escape(note)}</p>" for note in choice.notes))
+        self.notes.setVisible(bool(choice.notes))
+        self.hint.setText(choice.hint)
+        self.hint.setVisible(bool(choice.hint))
         return plan
 
+    @staticmethod
+    def _missing(choice):
+        if choice.area is None:
+            return tr("how far off the map will be: needs a public area")
+        if choice.n < 1:
+            return tr("how far off the map will be: needs points")
+        return tr("no plan for this method")
 
-def summary(plan, area, n, epsilon, person):
+
+def summary(plan, choice):
     """What will be published, in plain words."""
-    whose = tr("Each person, with all their points,") if person else tr("Each person's point")
+    whose = tr("any one person") if choice.person else tr("any one point")
     sure = tr(
-        "<b>{strength}</b>: whoever sees the result can become at most {factor} times as sure "
-        "about any one of them."
-    ).format(strength=strength(epsilon), factor=_factor(epsilon))
+        "<b>{strength}</b>: whoever sees all that was published of this data set (epsilon {total}) "
+        "can become at most {factor} times as sure about {whose}."
+    ).format(
+        strength=strength(choice.total),
+        total=number_text(choice.total),
+        factor=_factor(choice.total),
+        whose=whose,
+    )
     if plan is None:
-        return sure
-    crowd = n * math.pi * plan.expected_error**2 / max(_square_metres(area), 1.0)
-    if crowd < 2:
-        hidden = tr("{whose} is blurred by about {error}.")
-    else:
-        hidden = tr("{whose} is hidden among about {crowd} others; typical error about {error}.")
-    text = hidden.format(whose=whose, crowd=f"{_round(crowd):,}", error=length(plan.expected_error))
-    return f"<p>{text}</p><p>{sure}</p>"
-
-
-def _round(number):
-    digits = 1 - math.floor(math.log10(number))
-    return int(round(number, min(digits, 0)))
+        return f"<p>{sure}</p>"
+    moved = tr(
+        "On average a point has to move about {error} to turn the published map into the true one. "
+        "No published point is anybody's."
+    ).format(error=length(plan.expected_error))
+    price = price_of_axes(plan)
+    if price:
+        moved += " " + price
+    return f"<p>{moved}</p><p>{sure}</p>"
 
 
 def _factor(epsilon):
     factor = math.exp(min(epsilon, 50))
-    return f"{factor:.2f}" if factor < 2 else f"{factor:.1f}" if factor < 10 else f"{factor:,.0f}"
-
-
-def _square_metres(area):
-    total = 0.0
-    for ring in area.rings:
-        x, y = ring[:, 0], ring[:, 1]
-        total += float(np.dot(x, np.roll(y, -1)) - np.dot(y, np.roll(x, -1))) / 2
-    return abs(total) * area.metres**2
+    places = 2 if factor < 2 else 1 if factor < 10 else 0
+    return number_text(round(factor, places))

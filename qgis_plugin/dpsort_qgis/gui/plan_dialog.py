@@ -1,8 +1,10 @@
 """The window behind Vector > Private points > Plan..."""
 
+from qgis.PyQt.QtCore import Qt
 from qgis.PyQt.QtWidgets import (
     QAbstractItemView,
     QComboBox,
+    QDoubleSpinBox,
     QFormLayout,
     QGroupBox,
     QHeaderView,
@@ -13,39 +15,51 @@ from qgis.PyQt.QtWidgets import (
     QVBoxLayout,
 )
 
-from .._vendor.dpsort_geo.publisher.measure import METHODS
+from .._vendor.dpsort_geo.errors import BadInputError
+from .._vendor.dpsort_geo.rules import METHODS
+from ..algorithms.axis_parameters import check_method
 from ..algorithms.plan import CHOICES, comparison
-from ..i18n import tr
+from ..i18n import said, tr
+from ..planner import needed_epsilon
 from ..releases import method_words
 from .area_widget import AreaWidget
+from .axes_box import AxesBox
 from .epsilon_widget import EpsilonWidget
-from .expectation import Expectation
+from .expectation import Choice, Expectation
 from .window import Window
 
 
 class PlanDialog(Window):
     """Area, number of points, epsilon; beside it the error. No layer of points is read."""
 
-    def __init__(self):
+    def __init__(self, hand_on=None):
+        """``hand_on`` takes epsilon, the area and the axes to publishing."""
         super().__init__(
             "plan.svg",
             tr("Plan"),
-            tr("How far will published points be from the truth? No private layer is read."),
+            tr("How far will the published map be from the truth? No private layer is read."),
             tr("&Write the plan"),
         )
         box = QGroupBox(tr("Public area: where points may lie"), self)
         QVBoxLayout(box).addWidget(self._area())
         self.form_layout.addWidget(box)
         self.form_layout.addWidget(self._numbers())
+        self.axes = AxesBox(self)
+        self.form_layout.addWidget(self.axes)
         self.table = self._table()
         self.form_layout.addWidget(self.table)
-        self.card = Expectation(self)
-        self.middle.addWidget(self.card)
+        self.form_layout.addStretch(1)
+        self.add_card(Expectation(self))
+        self._hand_on = hand_on
+        self.publish_button = self.add_button(tr("&Publish with this..."), "publish", self.hand_on)
+        self.publish_button.setVisible(hand_on is not None)
         self.area.changed.connect(self.refresh)
         self.count.valueChanged.connect(self.refresh)
         self.epsilon.changed.connect(self.refresh)
+        self.target.valueChanged.connect(self._aim)
         self.method.currentIndexChanged.connect(self.refresh)
-        self.resize(860, 540)
+        self.axes.changed.connect(self._aim)
+        self.resize(860, 660)
 
     def _area(self):
         self.area = AreaWidget(self)
@@ -60,6 +74,7 @@ class PlanDialog(Window):
         self.count.setGroupSeparatorShown(True)
         self.count.setKeyboardTracking(False)
         self.count.setValue(10_000)
+        self.count.setToolTip(tr("A rough number is enough."))
         label = QLabel(tr("&Number of points"), self)
         label.setBuddy(self.count)
         form.addRow(label, self.count)
@@ -67,8 +82,20 @@ class PlanDialog(Window):
         label = QLabel(tr("&Epsilon"), self)
         label.setBuddy(self.epsilon.spin)
         form.addRow(label, self.epsilon)
+        self.target = QDoubleSpinBox(self)
+        self.target.setObjectName("target")
+        self.target.setRange(0, 10_000_000)
+        self.target.setDecimals(1)
+        self.target.setSuffix(" m")
+        self.target.setSpecialValueText("–")
+        self.target.setKeyboardTracking(False)
+        self.target.setToolTip(tr("Epsilon becomes the least with which the map is so near."))
+        label = QLabel(tr("Wante&d error"), self)
+        label.setBuddy(self.target)
+        form.addRow(label, self.target)
         self.method = QComboBox(self)
         self.method.addItems(method_words())
+        self.method.setToolTip(tr("How the points are measured. If in doubt: adaptive."))
         self.method.setMinimumContentsLength(30)
         policy = QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon
         self.method.setSizeAdjustPolicy(policy)
@@ -81,20 +108,52 @@ class PlanDialog(Window):
         table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
         table.verticalHeader().setVisible(False)
         table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        table.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        rows = len(CHOICES) * table.verticalHeader().defaultSectionSize()
+        table.setFixedHeight(rows + table.horizontalHeader().sizeHint().height() + 4)
         table.setToolTip(tr("Double-click a row to take its epsilon."))
         table.cellDoubleClicked.connect(lambda row, _: self.epsilon.set_value(CHOICES[row]))
         return table
 
+    def _method(self):
+        return METHODS[self.method.currentIndex()]
+
+    def _aim(self, *_):
+        """Find the epsilon that reaches the wanted error, if there is one, and show the plan."""
+        area, metres = self.area.area(), self.target.value()
+        if metres and area is not None:
+            try:
+                wanted = self.count.value(), area, metres, self._method(), self.axes.axes()
+                self.epsilon.set_value(needed_epsilon(*wanted))
+                self.messages.clearWidgets()
+            except BadInputError as error:
+                self.complain(said(error))
+        self.refresh()
+
+    def hand_on(self):
+        """Publish with what was planned."""
+        self._hand_on(self.epsilon.value(), self.area, self.axes)
+
+    def _hint(self, area):
+        if area is None:
+            return self.area.problem or tr("Choose a public area: a boundary layer is best.")
+        if self.axes.problem():
+            return self.axes.problem()
+        try:
+            check_method(self.axes.axes(), self._method())
+        except BadInputError as error:
+            return said(error)
+        return ""
+
     def refresh(self, *_):
         """Show the plan anew."""
-        area, n = self.area.area(), self.count.value()
-        method = METHODS[self.method.currentIndex()]
-        hint = ""
-        if area is None:
-            hint = self.area.problem or tr("Choose a public area: a boundary layer is best.")
-        self.card.show_plan(area, n, self.epsilon.value(), method, False, hint)
-        self.run_button.setEnabled(area is not None)
-        rows = comparison(n, area, method) if area is not None else []
+        area, n, method = self.area.area(), self.count.value(), self._method()
+        epsilon, axes, hint = self.epsilon.value(), self.axes.axes(), self._hint(area)
+        choice = Choice(area, n, epsilon, epsilon, method, axes=axes, hint=hint)
+        self.card.show_choice(choice)
+        for button in (self.run_button, self.publish_button):
+            button.setEnabled(not hint)
+        rows = comparison(n, area, method, axes) if not hint else []
         self.table.setRowCount(len(rows))
         for row, texts in enumerate(rows):
             for column, text in enumerate(texts):
@@ -106,6 +165,7 @@ class PlanDialog(Window):
             **self.area.parameters(),
             "N": self.count.value(),
             "EPSILON": self.epsilon.value(),
+            **self.axes.parameters(),
             "METHOD": self.method.currentIndex(),
             "REPORT": "TEMPORARY_OUTPUT",
         }

@@ -1,33 +1,30 @@
 """The window behind Vector > Private points > Publish..."""
 
-from pathlib import Path
-
-from qgis.core import (
-    QgsMapLayerProxyModel,
-    QgsProcessing,
-    QgsProcessingOutputLayerDefinition,
-    QgsProject,
-)
-from qgis.gui import QgsCollapsibleGroupBox, QgsFieldComboBox, QgsFileWidget, QgsMapLayerComboBox
+from qgis.core import QgsCoordinateReferenceSystem
+from qgis.gui import QgsCollapsibleGroupBox, QgsProjectionSelectionWidget
 from qgis.PyQt.QtWidgets import (
-    QCheckBox,
     QComboBox,
+    QDoubleSpinBox,
     QFormLayout,
     QGroupBox,
-    QLabel,
     QSpinBox,
     QVBoxLayout,
 )
 
-from .._vendor.dpsort_geo.budget import NEIGHBOURS
-from .._vendor.dpsort_geo.errors import BadInput
-from .._vendor.dpsort_geo.publisher.measure import METHODS
-from ..i18n import said, tr
-from ..releases import ledger, ledger_name, method_words, neighbour_words
-from ..report import length
+from .._vendor.dpsort_geo.errors import BadInputError
+from .._vendor.dpsort_geo.rules import METHODS
+from .._vendor.dpsort_geo.rules.budget import NEIGHBOURS, epsilon_text
+from ..datasets import total_after
+from ..doubts import doubts, suggest_boundary
+from ..i18n import exact_text, length, number_text, said, tr
+from ..releases import method_words, neighbour_words
 from .area_widget import AreaWidget
-from .epsilon_widget import EpsilonWidget
-from .expectation import Expectation
+from .axes_box import FieldAxesBox
+from .confirmation import Confirmation
+from .epsilon_widget import EpsilonWidget, strength
+from .expectation import Choice, Expectation
+from .output_box import OutputBox, buddy
+from .points_box import PointsBox
 from .runner import Run
 from .window import Window
 
@@ -42,46 +39,24 @@ class PublishDialog(Window):
             "publish.svg",
             tr("Publish points privately"),
             tr("Turn points that belong to people into points that anybody may see."),
-            tr("&Publish"),
+            tr("&Publish..."),
+            default=False,  # Return in a field must not pay
         )
         self.plan = None
-        self._build_points()
+        self.points = PointsBox(self)
+        self.form_layout.addWidget(self.points)
         self._build_area()
         self._build_privacy()
-        self._build_output()
+        self.axes = FieldAxesBox(self)
+        self.form_layout.addWidget(self.axes)
+        self._build_advanced()
+        self.output = OutputBox(self)
+        self.form_layout.addWidget(self.output)
         self.form_layout.addStretch(1)
-        self.card = Expectation(self)
-        self.middle.addWidget(self.card)
+        self.add_card(Expectation(self))
         self._connect()
-        self._layer_changed()
-        self.resize(900, 600)
-
-    def _build_points(self):
-        box = QGroupBox(tr("Points"), self)
-        form = QFormLayout(box)
-        self.layer = QgsMapLayerComboBox(self)
-        self.layer.setObjectName("points")
-        self.layer.setFilters(QgsMapLayerProxyModel.Filter.PointLayer)
-        form.addRow(tr("Private &layer"), self.layer)
-        self.several = QCheckBox(tr("&Several points per person, named by"), self)
-        self.several.setObjectName("several")
-        self.person = QgsFieldComboBox(self)
-        self.person.setObjectName("person")
-        self.person.setAllowEmptyFieldName(True)
-        form.addRow(self.several, self.person)
-        self.count = QSpinBox(self)
-        self.count.setObjectName("count")
-        self.count.setRange(1, 2_000_000_000)
-        self.count.setGroupSeparatorShown(True)
-        self.count.setKeyboardTracking(False)
-        self.count.setValue(10_000)
-        self.count_label = _buddy(tr("&Number of points"), self.count)
-        form.addRow(self.count_label, self.count)
-        self.spent = QLabel(self)
-        self.spent.setObjectName("spent")
-        self.spent.setWordWrap(True)
-        form.addRow(self.spent)
-        self.form_layout.addWidget(box)
+        self.update_card()
+        self.resize(940, 700)
 
     def _build_area(self):
         box = QGroupBox(tr("Public area: where points may lie"), self)
@@ -94,158 +69,184 @@ class PublishDialog(Window):
         box = QGroupBox(tr("Privacy"), self)
         form = QFormLayout(box)
         self.epsilon = EpsilonWidget(self)
-        form.addRow(_buddy(tr("&Epsilon"), self.epsilon.spin), self.epsilon)
+        form.addRow(buddy(tr("&Epsilon"), self.epsilon.spin), self.epsilon)
         self.form_layout.addWidget(box)
+
+    def _build_advanced(self):
         more = QgsCollapsibleGroupBox(tr("Advanced"), self)
         more.setObjectName("advanced")
         form = QFormLayout(more)
         self.method = _combo(method_words(), self)
         self.method.setObjectName("method")
+        self.method.setToolTip(tr("How the points are measured. If in doubt: adaptive."))
         form.addRow(tr("&Method"), self.method)
         self.neighbours = _combo(neighbour_words(), self)
         self.neighbours.setObjectName("neighbours")
+        self.neighbours.setToolTip(
+            tr("Whether a person is there at all: then the number of points gets noise, too.")
+        )
         form.addRow(tr("&Hidden"), self.neighbours)
         self.group_size = QSpinBox(self)
         self.group_size.setRange(0, 2_000_000_000)
         self.group_size.setSpecialValueText(tr("automatic"))
         self.group_size.setKeyboardTracking(False)
-        self.group_size.setEnabled(False)
-        form.addRow(tr("&Group size"), self.group_size)
+        self.group_size.setToolTip(tr("Points in a group, for the methods Sort and Hybrid."))
+        form.addRow(tr("Gro&up size"), self.group_size)
+        self.resolution = QDoubleSpinBox(self)
+        self.resolution.setObjectName("resolution")
+        self.resolution.setRange(0, 1_000_000)
+        self.resolution.setDecimals(1)
+        self.resolution.setSuffix(" m")
+        self.resolution.setSpecialValueText(tr("automatic"))
+        self.resolution.setKeyboardTracking(False)
+        self.resolution.setToolTip(
+            tr("The smallest detail that readers will ask for; nothing is spent below it.")
+        )
+        form.addRow(tr("Resolution"), self.resolution)
+        self.crs = QgsProjectionSelectionWidget(self)
+        self.crs.setOptionVisible(QgsProjectionSelectionWidget.CrsOption.CrsNotSet, True)
+        self.crs.setNotSetText(tr("as the private layer"))
+        self.crs.setCrs(QgsCoordinateReferenceSystem())
+        self.crs.setToolTip(tr("Of the published point layer."))
+        form.addRow(tr("CRS of the points"), self.crs)
         more.setCollapsed(True)
         self.form_layout.addWidget(more)
 
-    def _build_output(self):
-        box = QGroupBox(tr("Output"), self)
-        form = QFormLayout(box)
-        self.release = _file(tr("Releases (*.release.json)"), tr("[temporary file]"), self)
-        self.release.setObjectName("release")
-        form.addRow(_buddy(tr("&Release file"), self.release.lineEdit()), self.release)
-        self.target = _file(tr("GeoPackage (*.gpkg)"), tr("[temporary layer]"), self)
-        self.target.setObjectName("target")
-        form.addRow(_buddy(tr("P&oints"), self.target.lineEdit()), self.target)
-        self.form_layout.addWidget(box)
-
     def _connect(self):
-        self.layer.layerChanged.connect(self._layer_changed)
+        self.neighbours.currentIndexChanged.connect(
+            lambda number: self.points.hide_number(NEIGHBOURS[number] != "replace")
+        )
         for signal in (
-            self.several.toggled,
-            self.neighbours.currentIndexChanged,
             self.method.currentIndexChanged,
+            self.group_size.valueChanged,
+            self.resolution.valueChanged,
+            self.points.changed,
+            self.area.changed,
+            self.epsilon.changed,
+            self.axes.changed,
+            self.output.changed,
         ):
-            signal.connect(self._choice_changed)
-        self.count.valueChanged.connect(self.update_card)
-        self.area.changed.connect(self.update_card)
-        self.epsilon.changed.connect(self.update_card)
-        self.person.fieldChanged.connect(self.update_card)
+            signal.connect(self.update_card)
+
+    def present(self):
+        if self.active is None:
+            self.points.prefer_active()
+        super().present()
 
     def refresh(self):
         """What was spent, and whether the layers are still there."""
-        self._show_spent()
-        self.update_card()
+        self.points.refresh()
 
-    def _layer_changed(self, *_):
-        layer = self.layer.currentLayer()
-        self.person.setLayer(layer)
-        self._choice_changed()
-        self._show_spent()
-
-    def _choice_changed(self, *_):
-        self.person.setEnabled(self.several.isChecked())
-        self.group_size.setEnabled(self._method() != "adaptive")
-        if self._method() == "adaptive":
-            self.group_size.setValue(0)
-        people = self.several.isChecked()
-        layer = self.layer.currentLayer()
-        public = NEIGHBOURS[self.neighbours.currentIndex()] == "replace" and not people
-        public = public and layer is not None and layer.featureCount() > 0
-        if public:
-            # public by the relation that was chosen; otherwise only the user may say a number
-            self.count.setValue(min(layer.featureCount(), self.count.maximum()))
-        self.count.setEnabled(not public)
-        words = tr("&Number of people, roughly") if people else tr("&Number of points")
-        self.count_label.setText(words if people or public else tr("&Number of points, roughly"))
-        self.update_card()
+    def take(self, epsilon, area, axes):
+        """Take over what was planned."""
+        self.epsilon.set_value(epsilon)
+        self.area.take(area)
+        self.axes.take(axes)
 
     def _method(self):
         return METHODS[self.method.currentIndex()]
 
-    def _show_spent(self):
-        layer = self.layer.currentLayer()
-        if layer is None:
-            self.spent.setText("")
-            return
-        try:
-            entries = ledger().entries(ledger_name(layer))
-            spent = float(ledger().spent(ledger_name(layer)))
-        except BadInput as error:
-            self.spent.setText(said(error))
-            return
-        if not entries:
-            self.spent.setText(
-                tr("Nothing was spent on this layer: this would be its first release.")
-            )
-        else:
-            words = tr(
-                "Spent on this layer: epsilon {spent:g} (releases: {count}). A new one adds to it."
-            )
-            self.spent.setText(words.format(spent=spent, count=len(entries)))
+    def _relation(self):
+        return NEIGHBOURS[self.neighbours.currentIndex()]
 
     def update_card(self, *_):
-        """Show anew what to expect."""
-        area = self.area.area()
-        hint = self._hint(area)
-        person = self.several.isChecked()
-        self.plan = self.card.show_plan(
-            area, self.count.value(), self.epsilon.value(), self._method(), person, hint
-        )
-        self.run_button.setEnabled(not hint)
+        """Show anew what to expect, for what is chosen now."""
+        layer = self.points.current()
+        self.axes.set_layer(layer)
+        self.area.set_private(layer)
+        self.group_size.setEnabled(self._method() != "adaptive")
+        self.output.suggest(layer, epsilon_text(self.epsilon.value()))
+        self.choice = self._choice()
+        self.plan = self.card.show_choice(self.choice)
+        self.run_button.setEnabled(not self.choice.hint)
+
+    def _choice(self):
+        area, epsilon = self.area.area(), self.epsilon.value()
+        total, notes, hint = epsilon, [], ""
+        try:
+            name = self.points.dataset()
+            unit = "person" if self.points.several.isChecked() else "point"
+            total = float(total_after(name, epsilon_text(epsilon), self._relation(), unit))
+            hint = self._hint(area)
+        except BadInputError as error:
+            hint = said(error)
+        if self.points.current() is not None:
+            selected = self.points.selected.isChecked()
+            notes = doubts(self.points.is_filtered(), selected, epsilon, total)
+        if area is not None and self.area.is_box():
+            notes.append(suggest_boundary())
+        return Choice(
+            area, self.points.count.value(), epsilon, total, self._method(),
+            self.points.several.isChecked(), self.axes.axes(), notes, hint,
+        )  # fmt: skip
 
     def _hint(self, area):
-        if self.layer.currentLayer() is None:
+        if self.points.current() is None:
             return tr("Load a layer of points first.")
-        if self.several.isChecked() and not self.person.currentField():
+        if self.points.several.isChecked() and not self.points.person.currentField():
             return tr("Choose the field that names the person.")
         if area is None:
             return self.area.problem or tr("Choose a public area: a boundary layer is best.")
-        return Run(ALGORITHM, self._parameters()).problem()
+        return self.axes.problem() or Run(ALGORITHM, self._parameters()).problem()
 
     def _parameters(self):
-        release = self.release.filePath() or QgsProcessing.TEMPORARY_OUTPUT
-        report = QgsProcessing.TEMPORARY_OUTPUT
-        if self.release.filePath():
-            name = Path(release).name.split(".")[0]
-            report = str(Path(release).with_name(f"{name}.report.html"))
-        target = self.target.filePath() or QgsProcessing.TEMPORARY_OUTPUT
+        sized = self._method() != "adaptive" and self.group_size.value()
         return {
-            "INPUT": self.layer.currentLayer().id(),
+            **self.points.parameters(),
             **self.area.parameters(),
             "EPSILON": self.epsilon.value(),
-            "PERSON": self.person.currentField() if self.several.isChecked() else None,
+            **self.axes.parameters(),
             "METHOD": self.method.currentIndex(),
             "NEIGHBOURS": self.neighbours.currentIndex(),
-            "GROUP_SIZE": self.group_size.value() or None,
-            "OUTPUT": QgsProcessingOutputLayerDefinition(target, QgsProject.instance()),
-            "RELEASE": release,
-            "REPORT": report,
+            "GROUP_SIZE": self.group_size.value() if sized else None,
+            "RESOLUTION": self.resolution.value() or None,
+            "CRS": self.crs.crs() if self.crs.crs().isValid() else None,
+            **self.output.parameters(),
         }
 
     def run(self):
-        """Publish."""
-        self.launch(ALGORITHM, self._parameters(), self._published)
+        """Ask once, then publish."""
+        self.update_card()
+        if self.choice.hint:
+            self.complain(self.choice.hint)
+            return
+        parameters = self._parameters()
+        if Confirmation(self.rows(), self.choice.notes, self).exec():
+            self.launch(ALGORITHM, parameters, self._published)
+
+    def rows(self):
+        """What is asked for, for the last question."""
+        total = self.choice.total
+        people = self.points.several.isChecked()
+        rows = [
+            (tr("Private layer"), self.points.current().name()),
+            (tr("Rows"), self.points.rows()),
+            (tr("Public area"), self.area.words()),
+            (tr("Besides the place"), self.axes.words()),
+            (
+                tr("Protected"),
+                tr("one person with all their points") if people else tr("one point"),
+            ),
+            (tr("Epsilon"), number_text(self.epsilon.value())),
+            (
+                tr("Spent on the data set after this"),
+                tr("epsilon {total}: {strength}").format(
+                    total=number_text(total), strength=strength(total)
+                ),
+            ),
+            (tr("Release file"), self.output.release.filePath()),
+            (tr("Report"), self.output.report()),
+            (tr("Points"), self.output.points()),
+        ]
+        return [(name, value) for name, value in rows if value]
 
     def _published(self, results):
         error = length(self.plan.expected_error) if self.plan else "?"
-        sentence = tr("Published with epsilon {epsilon:g}; typical error about {error}.").format(
-            epsilon=self.epsilon.value(), error=error
+        sentence = tr("Published with epsilon {epsilon}; the map is off by about {error}.").format(
+            epsilon=exact_text(epsilon_text(self.epsilon.value())), error=error
         )
-        self.announce(sentence, results.get("REPORT"))
-
-
-def _buddy(text, widget):
-    """A label whose underlined letter leads to a widget inside a larger one."""
-    label = QLabel(text)
-    label.setBuddy(widget)
-    return label
+        self.announce(sentence, results.get("REPORT"), results["RELEASE"])
+        self.output.renew()
 
 
 def _combo(words, parent):
@@ -254,11 +255,3 @@ def _combo(words, parent):
     combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
     combo.setMinimumContentsLength(30)
     return combo
-
-
-def _file(kind, placeholder, parent):
-    widget = QgsFileWidget(parent)
-    widget.setStorageMode(QgsFileWidget.StorageMode.SaveFile)
-    widget.setFilter(kind)
-    widget.lineEdit().setPlaceholderText(placeholder)
-    return widget

@@ -12,6 +12,7 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ..compat import remember
 from ..i18n import tr
+from ..results import set_project_times
 
 #: runs go on when their window is closed, so somebody has to hold them
 _RUNNING = set()
@@ -96,6 +97,18 @@ class Run(QObject):
                 continue
             details.setOutputLayerName(layer)
             taken = self.context.temporaryLayerStore().takeMapLayer(layer)
-            layer = details.project.addMapLayer(taken or layer)
-            if details.postProcessor() is not None:
-                details.postProcessor().postProcessLayer(layer, self.context, self.feedback)
+            styler = details.postProcessor()
+            layer = details.project.addMapLayer(taken or layer, styler is None)
+            if styler is not None:
+                group = self._group(details.project, styler.group)
+                group.insertLayer(0, layer)
+                styler.postProcessLayer(layer, self.context, self.feedback)
+                for shown in (False, True):  # a group that was empty opens with its first layer
+                    group.setExpanded(shown)
+                if styler.axis is not None:
+                    set_project_times(styler.axis, details.project)
+
+    def _group(self, project, name):
+        """The group of results of this name, at the top."""
+        root = project.layerTreeRoot()
+        return root.findGroup(name) or root.insertGroup(0, name)

@@ -2,10 +2,11 @@
 
 import numpy as np
 from qgis.PyQt.QtCore import QPointF, QRectF, Qt
-from qgis.PyQt.QtGui import QBrush, QColor, QPainter, QPainterPath, QPen
+from qgis.PyQt.QtGui import QBrush, QPainter, QPainterPath, QPen
 from qgis.PyQt.QtWidgets import QWidget
 
-from ..report import length
+from ..i18n import length
+from .colours import shade
 
 _MOST_CORNERS = 4000
 
@@ -16,6 +17,7 @@ class ErrorSketch(QWidget):
     def __init__(self, parent=None):
         super().__init__(parent)
         self.setMinimumHeight(170)
+        self.setMaximumHeight(300)
         self._area, self._error = None, None
         self._rings = []
 
@@ -32,13 +34,13 @@ class ErrorSketch(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         frame = QRectF(self.rect()).adjusted(1, 1, -1, -1)
-        painter.setPen(QPen(QColor(221, 227, 233)))
-        painter.setBrush(QBrush(QColor(248, 250, 252)))
+        painter.setPen(QPen(shade(self, "edge")))
+        painter.setBrush(QBrush(shade(self, "paper")))
         painter.drawRoundedRect(frame, 6, 6)
         if self._area is None:
             painter.end()
             return
-        west, south, east, north = self._area.bounds
+        west, south, east, north = self._area.box
         room = frame.adjusted(12, 12, -12, -30)
         scale = min(room.width() / (east - west), room.height() / (north - south))
         left = room.center().x() - scale * (east - west) / 2
@@ -53,8 +55,8 @@ class ErrorSketch(QWidget):
             for one, other in zip(x[1:].tolist(), y[1:].tolist()):
                 path.lineTo(one, other)
             path.closeSubpath()
-        painter.setPen(QPen(QColor(31, 78, 121), 1))
-        painter.setBrush(QBrush(QColor(214, 229, 243)))
+        painter.setPen(QPen(shade(self, "strong"), 1))
+        painter.setBrush(QBrush(shade(self, "land")))
         painter.drawPath(path)
         pixels = scale / self._area.metres
         if self._error is not None:
@@ -65,14 +67,14 @@ class ErrorSketch(QWidget):
     def _draw_error(self, painter, centre, radius):
         """A disc of the error's size; a ring leads the eye to it where it is tiny."""
         if radius < 6:
-            painter.setPen(QPen(QColor(205, 77, 94), 1.5))
+            painter.setPen(QPen(shade(self, "error"), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(centre, 10, 10)
-        painter.setPen(QPen(QColor(205, 77, 94), 1.2))
-        painter.setBrush(QBrush(QColor(205, 77, 94, 90)))
+        painter.setPen(QPen(shade(self, "error"), 1.2))
+        painter.setBrush(QBrush(shade(self, "error", 90)))
         painter.drawEllipse(centre, max(radius, 1.5), max(radius, 1.5))
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QBrush(QColor(130, 40, 106)))
+        painter.setBrush(QBrush(shade(self, "middle")))
         painter.drawEllipse(centre, 1.6, 1.6)
 
     def _draw_scale(self, painter, frame, pixels):
@@ -81,7 +83,7 @@ class ErrorSketch(QWidget):
         unit = 10.0 ** np.floor(np.log10(wanted))
         metres = unit * max(step for step in (1, 2, 5) if step * unit <= wanted)
         x, y = frame.left() + 12, frame.bottom() - 10
-        painter.setPen(QPen(QColor(82, 96, 109), 1.5))
+        painter.setPen(QPen(shade(self, "quiet"), 1.5))
         painter.drawLine(QPointF(x, y), QPointF(x + metres * pixels, y))
         painter.drawLine(QPointF(x, y - 4), QPointF(x, y))
         painter.drawLine(QPointF(x + metres * pixels, y - 4), QPointF(x + metres * pixels, y))

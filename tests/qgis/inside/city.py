@@ -17,6 +17,7 @@ from qgis.core import (
     QgsVectorFileWriter,
     QgsVectorLayer,
 )
+from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 CENTRE = 13.4, 52.5
 #: a city limit around the centre, with a bay cut out of it
@@ -71,6 +72,26 @@ def calls(n=2000, kind="Point", crs="EPSG:4326", seed=7, persons=500):
             geometry.convertToMultiType()
         feature.setGeometry(geometry)
         feature.setAttributes([draw.randrange(persons)])
+        features.append(feature)
+    layer.dataProvider().addFeatures(features)
+    layer.updateExtents()
+    return layer
+
+
+def dated(n=1500, seed=3, kind="date"):
+    """Calls with a type, of which one in ten is in no public list, and a day in half a year."""
+    draw = random.Random(seed)
+    fields = f"field=who:integer&field=type:string&field=day:{kind}"
+    layer = QgsVectorLayer(f"Point?crs=EPSG:4326&{fields}", f"dated {kind}", "memory")
+    features = []
+    for source in calls(n, seed=seed).getFeatures():
+        feature = QgsFeature(layer.fields())
+        feature.setGeometry(source.geometry())
+        east = source.geometry().asPoint().x() > CENTRE[0]
+        what = "secret" if draw.random() < 0.1 else "theft" if east else "burglary"
+        day = QDate(2026, 1, 1).addDays(draw.randrange(181))
+        value = {"date": day, "datetime": QDateTime(day, QTime(13, 0))}.get(kind)
+        feature.setAttributes([draw.randrange(300), what, value or day.toString("yyyy-MM-dd")])
         features.append(feature)
     layer.dataProvider().addFeatures(features)
     layer.updateExtents()

@@ -14,8 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import city
 
 PLUGIN = city.start()
-import processing  # noqa: E402
-from qgis.core import QgsFeature, QgsFeatureRequest, QgsFeatureSink, QgsVectorLayer  # noqa: E402
+import processing
+from qgis.core import QgsFeature, QgsFeatureRequest, QgsFeatureSink, QgsVectorLayer
 
 N = 200_000
 

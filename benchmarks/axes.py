@@ -1,0 +1,304 @@
+"""What axes cost and what they bring: one release with categories and dates, and its rivals.
+
+Rivals, in the same run, each at the same epsilon: a release without axes (the map of all points),
+one release a category (which has no time; the number of each category is public), one release a
+slice (category x bin), one release a category at epsilon / K, and a flat Laplace table on the very
+zones that are asked. Zones are those of 12 x 12 squares, not aligned with the grid, that hold 100
+records or more: empty ones would flatter us. Errors: sliced earth mover's distance (32 directions,
+128 x 128 pixels) of the map of all points and of the maps of categories (weighted by their sizes,
+each with its total scaled to the truth), mean absolute error of the counts zone x category x bin;
+share of nominal 90 % intervals that hold the truth, over all cells, those with something in them,
+and by size.
+
+Results are kept in benchmarks/results/axes.json. Runs can be cut short: what is done is kept in
+build/axes.jsonl and not done again.
+
+    python benchmarks/axes.py              10 seeds, all sets
+    python benchmarks/axes.py --minutes 8  as much as that allows, and a report of what is done
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Sequence, Tuple
+
+import numpy as np
+import pandas as pd
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "benchmarks")]
+
+from datasets import DATA
+from runs import carry_on
+
+from dpsort_geo.compare.metrics import emd_sliced
+from dpsort_geo.compare.ours import seeded_noise
+from dpsort_geo.core.curve.grid import Grid
+from dpsort_geo.core.private import adaptive, views
+from dpsort_geo.core.private.cells import count_cells
+from dpsort_geo.core.public.counts import zone_blocks
+from dpsort_geo.core.public.decode import Decoded, decode
+from dpsort_geo.core.public.density import raster
+from dpsort_geo.core.public.intervals import Estimate, limits
+from dpsort_geo.core.rules.axes import Axis, make_axes
+from dpsort_geo.core.rules.time_axis import TimeAxis
+from dpsort_geo.geo.domain import Domain
+
+EPSILONS = ("0.1", "1", "3")
+LEVEL = 7
+ZONES = 12
+#: records of a zone that is asked about
+LEAST = 100
+#: of cells with something in them: an empty one holds whenever its interval begins at 0
+FILLED = "1 up"
+SIZES = ((0, 0), (1, 9), (10, 99), (100, 10**9))
+SEEDS = 10
+#: sets with one release a slice too, which takes hundreds of releases; one seed
+SLICED = ("thefts by month", "earthquakes by two years")
+#: seeds of the largest set, which takes longest
+MOST = {"thefts by month, ten times": 4}
+
+
+@dataclass(frozen=True)
+class Case:
+    """Records in the working coordinates of a grid, with a category and a date each."""
+
+    grid: Grid
+    axes: Tuple[Axis, ...]
+    x: np.ndarray
+    y: np.ndarray
+    values: List[Any]
+
+    @property
+    def slices(self) -> List[np.ndarray]:
+        return [axis.slices(column) for axis, column in zip(self.axes, self.values)]
+
+
+def _case(domain: Domain, frame: Any, axes: Tuple[Axis, ...], times: int = 1) -> Case:
+    rng = np.random.default_rng(7)
+    frame = frame.loc[np.repeat(frame.index, times)]
+    x, y = domain.project(frame["lon"].to_numpy(), frame["lat"].to_numpy(), "EPSG:4326")
+    step = (times > 1) * domain.grid.side / 512
+    x, y = x + step * rng.standard_normal(x.size), y + step * rng.standard_normal(y.size)
+    return Case(domain.grid, axes, x, y, [frame[axis.column].to_numpy() for axis in axes])
+
+
+def _thefts(time: TimeAxis, mask: bool = False, times: int = 1) -> Case:
+    frame = pd.read_parquet(DATA / "nyc_vehicle_thefts_when_where.parquet")
+    domain = Domain.from_bounds((-74.3, 40.45, -73.65, 40.95), crs="EPSG:4326")
+    if mask:
+        import geopandas as gpd
+
+        domain = Domain.from_polygon(gpd.read_parquet(DATA / "masks" / "nyc_boroughs.parquet"))
+    kinds = sorted(set(frame["where"]) - {"other"})
+    return _case(domain, frame, make_axes({"where": [*kinds, "other"]}, time), times)
+
+
+def _quakes() -> Case:
+    frame = pd.read_parquet(DATA / "earthquakes_when_magnitude.parquet")
+    classes = np.array(["5.5", "6", "6.5", "7"])
+    frame["class"] = classes[np.searchsorted([6.0, 6.5, 7.0], frame["magnitude"], side="right")]
+    domain = Domain.from_bounds((-180, -90, 180, 90), crs="EPSG:4326")
+    years = TimeAxis("when", "1965-01-01", "2017-01-01", every="2 years")
+    return _case(domain, frame, make_axes({"class": list(classes)}, years))
+
+
+MONTHS = TimeAxis("when", "2014-01-01", "2018-01-01", every="1 month")
+HOURS = TimeAxis("when", every="1 hour", cycle="week")
+CASES: Dict[str, Callable[[], Case]] = {
+    "thefts by month": lambda: _thefts(MONTHS),
+    "thefts by month, mask": lambda: _thefts(MONTHS, mask=True),
+    "thefts by hour of week": lambda: _thefts(HOURS),
+    "earthquakes by two years": _quakes,
+    "thefts by month, ten times": lambda: _thefts(MONTHS, times=10),
+}
+
+
+def squares(grid: Grid) -> List[List[np.ndarray]]:
+    edge = np.linspace(0, grid.side, ZONES + 1)
+    return [
+        [np.array([[a, c], [b, c], [b, d], [a, d]]) + [grid.x0, grid.y0]]
+        for c, d in zip(edge[:-1], edge[1:])
+        for a, b in zip(edge[:-1], edge[1:])
+    ]
+
+
+def truth(case: Case) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pixels of all, pixels by category, and counts zone x category x bin."""
+    grid, (what, when) = case.grid, case.slices
+    cell = grid.curve_index(case.x, case.y)
+    x, y = grid.centres(grid.compress(cell))
+    at = np.stack([y - grid.y0, x - grid.x0]) / grid.side
+    pixel = np.ravel_multi_index((at * 2**LEVEL).astype(int), (2**LEVEL, 2**LEVEL))
+    zone = np.ravel_multi_index((at * ZONES).astype(int), (ZONES, ZONES))
+    kinds, bins = (axis.size for axis in case.axes)
+    pictures = np.bincount(what * 4**LEVEL + pixel, minlength=kinds * 4**LEVEL)
+    pictures = pictures.reshape(kinds, 2**LEVEL, 2**LEVEL).astype(float)
+    joint = np.bincount((zone * kinds + what) * bins + when, minlength=ZONES**2 * kinds * bins)
+    return pictures.sum(axis=0), pictures, joint.reshape(ZONES**2, kinds, bins)
+
+
+def emd(true: np.ndarray, found: np.ndarray) -> float:
+    total = found.sum()
+    found = found * true.sum() / total if total > 0 else np.full(true.shape, true.mean())
+    return emd_sliced(true, found, 32)
+
+
+def alone(case: Case, chosen: np.ndarray, epsilon: str, rng: Any) -> Decoded:
+    cells = count_cells(case.grid, case.x[chosen], case.y[chosen])
+    return decode(adaptive.publish(cells, epsilon, noise=seeded_noise(rng)))
+
+
+def maps(case: Case, epsilon: str, rng: Any, true: np.ndarray) -> float:
+    """Earth mover's distance of separate releases of the categories, weighted by size."""
+    what = case.slices[0]
+    work = 0.0
+    for kind, picture in enumerate(true):
+        if picture.sum():
+            found = raster(alone(case, what == kind, epsilon, rng), LEVEL)
+            work += emd(picture, found) * picture.sum()
+    return work / true.sum()
+
+
+def run_slices(case: Case, epsilon: str) -> Dict[str, Any]:
+    """One release a category and bin, each at epsilon."""
+    rng = np.random.default_rng([99, int(1000 * float(epsilon)), case.x.size, case.axes[1].size])
+    everything, _, joint = truth(case)
+    what, when = case.slices
+    total = np.zeros((2**LEVEL, 2**LEVEL))
+    full = joint.sum(axis=(1, 2)) >= LEAST
+    error, blocks = 0.0, None
+    for kind, bin_ in product(range(joint.shape[1]), range(joint.shape[2])):
+        chosen = (what == kind) & (when == bin_)
+        if not chosen.any():
+            continue  # so few points that nobody would publish them: nothing is nothing
+        found = alone(case, chosen, epsilon, rng)
+        blocks = zone_blocks(found, squares(case.grid)) if blocks is None else blocks
+        total += raster(found, LEVEL)
+        apart = np.abs(found.estimate_in(blocks, len(joint)).mass - joint[:, kind, bin_])
+        error += apart[full].sum()
+    return {
+        "total": {"one release a slice": emd(everything, total)},
+        "joint": {"one release a slice": error / joint[full].size},
+    }
+
+
+def held(release: Any, found: Estimate, true: np.ndarray) -> Dict[str, float]:
+    low, high = limits(release, found, 0.9)
+    inside = (low <= true) & (true <= high)
+    result = {"all": float(inside.mean()), FILLED: float(inside[true > 0].mean())}
+    for least, most in SIZES:
+        here = (true >= least) & (true <= most)
+        if here.sum() >= 20:
+            result[f"{least} to {most}" if most < 10**9 else f"{least} up"] = float(
+                inside[here].mean()
+            )
+    return result
+
+
+def run(case: Case, epsilon: str, seed: int) -> Dict[str, Any]:
+    rng = np.random.default_rng([seed, int(1000 * float(epsilon)), case.x.size, case.axes[1].size])
+    everything, pictures, joint = truth(case)
+    cells = views.count(case.grid, case.x, case.y, None, case.axes, case.values)
+    release = views.publish(cells, epsilon, noise=seeded_noise(rng))
+    decoded: Any = decode(release)
+    blocks = zone_blocks(decoded, squares(case.grid))
+    zones, kinds, bins = joint.shape
+    tables = [decoded.estimate_slices(blocks, zones, axes) for axes in ([0], [1], [0, 1])]
+    every = np.ones(case.x.size, bool)
+    without = alone(case, every, epsilon, rng)
+    ours_maps = sum(
+        emd(picture, decoded.select({0: [kind]}).raster(LEVEL)) * picture.sum()
+        for kind, picture in enumerate(pictures)
+        if picture.sum()
+    )
+    full = joint.sum(axis=(1, 2)) >= LEAST
+    noisy = np.maximum(joint + rng.laplace(0, 2 / float(epsilon), joint.shape), 0)
+    result = {
+        "total": {
+            "ours": emd(everything, decoded.raster(LEVEL)),
+            "without axes": emd(everything, raster(without, LEVEL)),
+        },
+        "categories": {
+            "ours": ours_maps / everything.sum(),
+            "one release a category": maps(case, epsilon, rng, pictures),
+            "epsilon / K each": maps(case, str(round(float(epsilon) / kinds, 6)), rng, pictures),
+        },
+        "joint": {
+            "ours": float(np.abs(tables[2].mass.reshape(joint.shape) - joint)[full].mean()),
+            "flat table": float(np.abs(noisy - joint)[full].mean()),
+        },
+        "held": {
+            "zone x category": held(release, tables[0], joint.sum(axis=2)),
+            "zone x time": held(release, tables[1], joint.sum(axis=1)),
+            "zone x category x time": held(release, tables[2], joint.reshape(zones, -1)),
+        },
+    }
+    return result
+
+
+def mean(results: Sequence[Any]) -> Any:
+    if isinstance(results[0], dict):
+        keys = dict.fromkeys(key for result in results for key in result)
+        return {key: mean([one[key] for one in results if key in one]) for key in keys}
+    return float(np.mean(results))
+
+
+@lru_cache(maxsize=1)
+def case_of(name: str) -> Case:
+    return CASES[name]()
+
+
+def work(task: Tuple[str, str, int]) -> Dict[str, Any]:
+    name, epsilon, seed = task
+    case = case_of(name)
+    return {
+        "task": task,
+        **(run(case, epsilon, seed) if seed < SEEDS else run_slices(case, epsilon)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float)
+    parser.add_argument("--log", type=Path, default=ROOT / "build" / "axes.jsonl")
+    given = parser.parse_args()
+    if not DATA.is_dir():
+        print(f"left out: no folder {DATA.name} beside the project")
+        return
+    tasks = [
+        [name, epsilon, seed]
+        for seed, name, epsilon in product(range(SEEDS), CASES, EPSILONS)
+        if seed < MOST.get(name, SEEDS)
+    ]
+    tasks += [[name, epsilon, SEEDS] for name, epsilon in product(SLICED, EPSILONS)]
+    done = carry_on(given.log, tasks, work, given.minutes)
+    kept: Dict[str, Any] = {}
+    for name, epsilon in product(CASES, EPSILONS):
+        some = [one for one in done if one["task"][:2] == [name, epsilon]]
+        if len(some) < 2:
+            continue
+        parts = [{key: one[key] for key in one if key != "task"} for one in some]
+        kept.setdefault(name, {})[epsilon] = found = {**mean(parts)}
+        found["seeds"] = sum("categories" in part for part in parts)
+        total, maps_, joint = found["total"], found["categories"], found["joint"]
+        print(f"{name}, epsilon {epsilon}, {found['seeds']} seeds:")
+        print(f"  map of all / without axes        {total['ours'] / total['without axes']:.2f}")
+        one = maps_["one release a category"]
+        print(f"  maps of categories / one release {maps_['ours'] / one:.2f}")
+        print(f"  counts / flat table              {joint['ours'] / joint['flat table']:.2f}")
+        for table, shares in found["held"].items():
+            words = ", ".join(f"{size}: {100 * share:.0f}" for size, share in shares.items())
+            print(f"  {table} intervals hold (%)  {words}")
+    where = ROOT / "benchmarks" / "results" / "axes.json"
+    where.write_text(json.dumps({"cases": kept}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

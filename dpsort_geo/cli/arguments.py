@@ -1,0 +1,109 @@
+"""The options of a command as arguments of the library."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, Optional, Tuple
+
+import click
+
+from ..core.errors import BadInputError
+
+
+class Count(click.ParamType):  # type: ignore[type-arg]
+    """A whole number, also as 5e4 or 50,000."""
+
+    name = "count"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        try:
+            number = float(str(value).replace(",", ""))
+            if number == int(number):
+                return int(number)
+        except (ValueError, OverflowError):
+            pass
+        self.fail(f"{value!r} is not a whole number such as 50000 or 5e4.", param, ctx)
+
+
+def make_axes(by: Tuple[str, ...], time: Optional[str]) -> Dict[str, Any]:
+    """The axes that the options describe, as arguments of `publish`.
+
+    >>> make_axes(("type=a,b",), None)
+    {'by': {'type': ['a', 'b']}, 'time': None}
+    """
+    from ..core.rules.time_axis import TimeAxis
+
+    lists: Dict[str, Any] = {}
+    for text in by:
+        name, sign, values = text.partition("=")
+        if not sign or not name or name in lists:
+            raise BadInputError(
+                "--by takes a column and its values, such as type=burglary,theft,other."
+            )
+        lists[name] = [value.strip() for value in values.split(",")]
+    axis = None
+    if time is not None:
+        parts = time.split(":")
+        if len(parts) == 4:
+            axis = TimeAxis(parts[0], parts[1], parts[2], every=parts[3])
+        elif len(parts) == 3:
+            axis = TimeAxis(parts[0], every=parts[2], cycle=parts[1])
+        else:
+            raise BadInputError(
+                "--time takes COLUMN:START:STOP:EVERY, such as when:2026-01-01:2027-01-01:1month, "
+                "or COLUMN:week:EVERY, such as when:week:1hour."
+            )
+    return {"by": lists or None, "time": axis}
+
+
+def make_rows(person: Tuple[str, ...], window: Any, **others: Any) -> Dict[str, Any]:
+    """These options as arguments of `publish`.
+
+    >>> make_rows(("rider,date",), ())["person"]
+    ['rider', 'date']
+    """
+    columns = [name.strip() for text in person for name in text.split(",") if name.strip()]
+    who = None if not columns else columns[0] if len(columns) == 1 else columns
+    return {"person": who, "window": tuple(window) if window else None, **others}
+
+
+def make_domain(
+    bounds: Any,
+    polygon: Optional[str],
+    crs: Optional[str],
+    order: Any,
+    resolution: Optional[float] = None,
+    polygon_layer: Optional[str] = None,
+) -> Any:
+    """The domain that the options describe."""
+    from ..geo.domain import Domain
+
+    if resolution is not None:
+        if order is not None:
+            raise BadInputError("Give either --order or --resolution.")
+        # the mask anew on cells of that size
+        made = make_domain(bounds, polygon, crs, None, None, polygon_layer)
+        order = made.at_resolution(resolution).grid.order
+    if bool(bounds) == bool(polygon):
+        raise BadInputError(
+            "Say where points may lie: either --bounds W S E N --crs CRS or --polygon."
+        )
+    if bounds:
+        return Domain.from_bounds(bounds, crs=crs, order=order)
+    from ..geo.layers import read_polygons
+
+    return Domain.from_polygon(read_polygons(str(polygon), polygon_layer), crs=crs, order=order)
+
+
+def read_size(text: str) -> int:
+    """A size of a file in bytes.
+
+    >>> read_size("5MB"), read_size("1.5 kB"), read_size("2000")
+    (5000000, 1500, 2000)
+    """
+    found = re.fullmatch(r"\s*(\d{1,12}(?:\.\d{1,6})?)\s*(k|M|G)?B?\s*", text, re.IGNORECASE)
+    if not found:
+        raise BadInputError("A size is a number with a unit, such as 5MB or 500kB.")
+    return int(
+        float(found[1]) * {"k": 10**3, "m": 10**6, "g": 10**9}.get((found[2] or "").lower(), 1)
+    )

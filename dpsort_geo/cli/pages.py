@@ -1,0 +1,81 @@
+"""Commands that draw a release: a page, or a folder with tiles."""
+
+from __future__ import annotations
+
+from typing import Optional
+
+import click
+
+from ..core.atomic import write_text
+from .files import (
+    check_ending,
+    read_frame,
+    read_within,
+    refuse_to_overwrite,
+)
+from .options import json_option, out_argument, release_argument, within_option, writes
+from .progress import Progress
+from .words import count_words, list_examples, say
+
+
+@click.command(
+    "map",
+    epilog=list_examples(
+        "dpsort-geo map calls.release.json calls.html",
+        'dpsort-geo map calls.release.json calls.html --title "Night calls" --source "City of X"',
+        "dpsort-geo map calls.release.json wards.html --zones wards.gpkg --label name",
+        "dpsort-geo map calls.release.json wards.html --zones wards.gpkg --per population",
+    ),
+)
+@release_argument
+@out_argument
+@within_option
+@click.option("--title", metavar="TEXT", help="Heading of the page.")
+@click.option("--what", metavar="TEXT", help="What one point is, below the heading.")
+@click.option("--when", metavar="TEXT", help="When it was.")
+@click.option("--source", metavar="TEXT", help="Who says so.")
+@click.option("--zones", type=click.Path(), metavar="FILE", help="Polygons: a number for each.")
+@click.option("--label", metavar="COLUMN", help="Column of the zones with their names.")
+@click.option("--per", metavar="COLUMN", help="Rates: points for each of this column.")
+@click.option(
+    "--tiles", is_flag=True, help="Add OpenStreetMap below; the page then asks for tiles."
+)
+@writes("drawing")
+def map_page(
+    release: str, out: str, within: Optional[str], tiles: bool, zones: Optional[str],
+    **options: Optional[str],
+) -> Optional[str]:  # fmt: skip
+    """Write a map of RELEASE to OUT: one HTML page that needs no network."""
+    check_ending(out, ".html", ".htm")
+    read = read_within(release, within)
+    frame = None if zones is None else read_frame(zones)
+    if out != "-":
+        refuse_to_overwrite(out, release, *([zones] if zones else []))
+    text = read.map_page(tiles=tiles or None, zones=frame, **options).html()
+    if out == "-":
+        click.echo(text, nl=False)
+        return None
+    write_text(out, text)
+    return f"a map of {count_words(read.size, 'point')}"
+
+
+@click.command(
+    epilog=list_examples(
+        "dpsort-geo site calls.release.json calls-map",
+        'dpsort-geo site calls.release.json calls-map --title "Night calls"',
+    ),
+)
+@release_argument
+@click.argument("folder", type=click.Path(file_okay=False))
+@within_option
+@click.option("--title", metavar="TEXT", help="Heading of the page.")
+@json_option
+def site(
+    release: str, folder: str, title: Optional[str], within: Optional[str], as_json: bool
+) -> None:
+    """Write a map of RELEASE as tiles into FOLDER: it opens from disk or from any web server."""
+    read = read_within(release, within)
+    with Progress("drawing"):
+        read.to_site(folder, title)
+    what = f"a map of {count_words(read.size, 'point')} as tiles"
+    say(as_json, {"written": folder, "what": what}, f"Wrote {folder}: {what}.")

@@ -1,0 +1,151 @@
+"""Series in the shell: publish a window, count in all of them, compare two, draw them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Optional, Tuple
+
+import click
+
+from ..core.errors import BadInputError
+from .arguments import make_domain
+from .files import read_frame, refuse_to_overwrite
+from .ledger import find_ledger
+from .options import domain_options, epsilon_option, json_option, writes
+from .read import for_people
+from .words import list_examples, say, show_warnings
+
+_folder = click.argument("folder", type=click.Path(file_okay=False))
+_alone = click.option("--alone", is_flag=True, help="Read each release by itself.")
+_confidence = click.option(
+    "--confidence", type=float, default=0.9, show_default=True, metavar="SHARE",
+    help="How often low and high hold the truth between them.",
+)  # fmt: skip
+_out = click.argument("out", type=click.Path(allow_dash=True, dir_okay=False))
+
+
+@click.group(
+    epilog=list_examples(
+        "dpsort-geo series append calls calls.parquet 2026-03 -e 0.5 --date when \\",
+        "    --bounds -74.3 40.5 -73.7 40.95 --crs EPSG:4326",
+        "dpsort-geo series count calls districts.gpkg counts.csv",
+    )
+)
+def series() -> None:
+    """Releases of one data set, month after month, in one folder."""
+
+
+@series.command(
+    epilog=list_examples(
+        "dpsort-geo series append calls calls.parquet 2026-03 -e 0.5 --date when \\",
+        "    --polygon city.gpkg",
+        "dpsort-geo series append calls calls.csv 2026-03-02 -e 0.1 --date day --every '1 week' \\",
+        "    --polygon city.gpkg --columns lon lat",
+    )
+)
+@_folder
+@click.argument("points", metavar="IN", type=click.Path())
+@click.argument("when", metavar="WHEN")
+@epsilon_option()
+@click.option("--date", required=True, metavar="COLUMN", help="The column of dates.")
+@click.option(
+    "--every", default="1 month", show_default=True, metavar="STEP", help="How long a window is."
+)
+@domain_options
+@click.option("--columns", nargs=2, metavar="X Y", help="Columns of the coordinates in a table.")
+@click.option("--dataset", metavar="NAME", help="Name in the ledger  [default: FOLDER's name]")
+@click.option("--ledger", type=click.Path(), metavar="FILE", help="Ledger  [default: your own]")
+@click.option("--no-ledger", is_flag=True, help="Debit no ledger; the release says so.")
+@click.option("--again", is_flag=True, help="Spend once more: the file of this window was lost.")
+@json_option
+def append(
+    folder: str, points: str, when: str, epsilon: str, date: str, every: str,
+    columns: Optional[Tuple[str, str]], dataset: Optional[str], ledger: Optional[str],
+    no_ledger: bool, again: bool, as_json: bool, **domain: Any,
+) -> None:  # fmt: skip
+    """Publish the points of file IN that lie in the window WHEN, such as 2026-03, into FOLDER.
+
+    A window that was published is refused before anything is spent. The number of points is
+    protected too.
+    """
+    from ..geo.series import Series
+
+    if no_ledger and ledger:
+        raise BadInputError("Give either --ledger or --no-ledger.")
+    made = Series(
+        folder, make_domain(**domain), every=every, epsilon=epsilon, date=date, dataset=dataset,
+        ledger=None if no_ledger else find_ledger(ledger),
+    )  # fmt: skip
+    with show_warnings():
+        release = made.append(points, when, again=again, columns=columns or None)
+    facts = {"folder": folder, **release.statement()}
+    say(as_json, facts, f"{made!r}\nAdded {when}: {release}")
+
+
+@series.command(
+    epilog=list_examples(
+        "dpsort-geo series count calls districts.gpkg counts.csv",
+        "dpsort-geo series count calls districts.gpkg - --json",
+    )
+)
+@_folder
+@click.argument("zones", type=click.Path())
+@_out
+@_confidence
+@_alone
+@json_option
+def count(folder: str, zones: str, out: str, confidence: float, alone: bool, as_json: bool) -> None:
+    """Estimate how many points lie in each polygon of ZONES in each window, into OUT."""
+    made = _read(folder, alone)
+    _put(made, made.count_within(read_frame(zones), confidence), zones, out, as_json)
+
+
+@series.command(
+    epilog=list_examples("dpsort-geo series change calls districts.gpkg 2026-02 2026-03 -")
+)
+@_folder
+@click.argument("zones", type=click.Path())
+@click.argument("before")
+@click.argument("after")
+@_out
+@_confidence
+@json_option
+def change(
+    folder: str, zones: str, before: str, after: str, out: str, confidence: float, as_json: bool
+) -> None:
+    """How many more points each polygon has in the window AFTER than BEFORE, with limits."""
+    made = _read(folder, True)
+    _put(made, made.change(read_frame(zones), before, after, confidence), zones, out, as_json)
+
+
+@series.command("map", epilog=list_examples("dpsort-geo series map calls calls.html"))
+@_folder
+@click.argument("out", type=click.Path(dir_okay=False))
+@click.option("--title", metavar="TEXT", help="Heading of the page.")
+@_alone
+@writes("drawing")
+def map_(folder: str, out: str, title: Optional[str], alone: bool) -> str:
+    """Write a page with a slider over the windows to OUT; it needs no network."""
+    made = _read(folder, alone)
+    refuse_to_overwrite(out)
+    made.to_map(out, title=title)
+    return "a map with a slider over the windows"
+
+
+def _read(folder: str, alone: bool) -> Any:
+    from ..geo.series import read_series
+
+    return read_series(folder, chained=not alone)
+
+
+def _put(made: Any, counted: Any, zones: str, out: str, as_json: bool) -> None:
+    from ..geo.tables import write_frame
+
+    if out == "-":
+        table = counted.drop(columns=counted.geometry.name)
+        rows = json.loads(table.to_json(orient="records"))
+        return say(as_json, {"zones": rows}, for_people(table))
+    refuse_to_overwrite(out, zones)
+    last = next(reversed(made.releases.values()))
+    return write_frame(Path(out), counted, last.statement())

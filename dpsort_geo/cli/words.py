@@ -1,0 +1,109 @@
+"""How commands speak: for people, for machines, and in the shell's words for Python's arguments."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Dict, Iterator
+
+import click
+
+_IN_SHELL = {
+    "neighbours='add-remove'": "--neighbours add-remove",
+    "columns=(x, y)": "--columns X Y",
+    "crs='EPSG:4326'": "--crs EPSG:4326",
+    "group_size": "--group-size",
+    "method='sort'": "--method sort",
+    "method='hybrid'": "--method hybrid",
+    "dataset='name'": "--dataset NAME",
+    "overwrite=True": "--overwrite",
+    "table= or sql=": "--table or --sql",
+    "in sql=": "in --sql",
+    "person=['rider', 'date']": "--person rider,date",
+    "person='rider', max_points=": "--person rider --max-points ",
+    "person='rider'": "--person rider",
+    "no person=": "no --person",
+    "points_crs='EPSG:4326'": "--points-crs EPSG:4326",
+    "points_crs=": "--points-crs",
+    "decimal=','": "--decimal ,",
+    "decimal=": "--decimal",
+    "columns=": "--columns",
+    "layer=": "--layer",
+    "check()": "dpsort-geo check",
+    "person=": "--person",
+    "max_points": "--max-points",
+    "outside='drop'": "--outside drop",
+    "outside= is 'nearest' or 'drop'": "--outside is 'nearest' or 'drop'",
+    "date='column'": "--date COLUMN",
+    "another_name=True": "--another-name",
+    "window=": "--window",
+    "with most=": "with --most ",
+    "time=TimeAxis(...)": "--time",
+    "label= and per= name columns of zones: give zones= too": "--label and --per name columns of "
+    "zones: give --zones too",
+    "label= names": "--label names",
+    "per= names": "--per names",
+    "Zones must be a GeoDataFrame or a GeoSeries of polygons": "ZONES must be a file of polygons",
+}
+
+
+def list_examples(*lines: str) -> str:
+    """The end of a command's help: examples that can be copied."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
+
+
+def say(as_json: bool, facts: Dict[str, Any], text: str, err: bool = False) -> None:
+    """Print facts for machines or a text for people."""
+    out = json.dumps(facts, allow_nan=False) if as_json else drop_control(text)
+    click.echo(out, err=err and not as_json)
+
+
+def say_written(as_json: bool, out: str, what: str) -> None:
+    """Say what was written, and how large it is."""
+    size = Path(out).stat().st_size
+    words = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):,.1f} kB"
+    say(as_json, {"written": out, "what": what, "bytes": size}, f"Wrote {out}: {what} ({words}).")
+
+
+def count_words(count: int, what: str) -> str:
+    """A number of things: one plural is one.
+
+    >>> count_words(1, "point"), count_words(1200, "point")
+    ('1 point', '1,200 points')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def drop_control(text: str) -> str:
+    """Text without control characters: names in a file must not steer the terminal.
+
+    Lines and columns stay: a tab moves the cursor no further than text does.
+
+    >>> drop_control("a\\x1b[2Jb")
+    'a?[2Jb'
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
+
+
+@contextmanager
+def show_warnings() -> Iterator[None]:
+    """Show warnings as single lines instead of Python's two with a file name."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, UserWarning):
+            click.echo(f"Note: {speak_shell(str(warning.message))}", err=True)
+
+
+def speak_shell(sentence: str) -> str:
+    """A sentence of the library with the shell's words for arguments.
+
+    >>> speak_shell("publish with neighbours='add-remove'.")
+    'publish with --neighbours add-remove.'
+    """
+    for python, shell in _IN_SHELL.items():
+        sentence = sentence.replace(python, shell)
+    return sentence

@@ -1,0 +1,199 @@
+"""Which cells of a grid lie in a polygon: a scan line through every row of cell centres.
+
+A polygon is a list of rings, each an array of shape (k, 2); holes and further parts are more
+rings, and a cell belongs to the polygon when its centre is inside an odd number of them. The
+rows are then gathered into the largest quadtree blocks that they fill, so the cost follows the
+length of the outline and not the area.
+"""
+
+from __future__ import annotations
+
+from typing import List, Sequence, Tuple
+
+import numpy as np
+
+from ..errors import BadInputError
+from . import hilbert
+from .grid import Grid
+
+Array = np.ndarray
+Rings = Sequence[Array]
+
+#: in cells: a coordinate nearer than this to the corner of the grid lies on it. Without that the
+#: slope of an edge between two such numbers could exceed what a float holds
+_TINY = 2.0**-60
+
+
+def cover(rings: Rings, grid: Grid) -> Array:
+    """Mask of a polygon: runs of curve indices, for ``Grid(..., runs=...)``.
+
+    >>> square = np.array([[0, 0], [2, 0], [2, 2], [0, 2]], float)
+    >>> cover([square], Grid(0, 0, 1, 2))
+    array([[0, 4]])
+    """
+    blocks = blocks_of([rings], grid)
+    if not blocks[1].size:
+        raise BadInputError(
+            "The polygon covers no cell of the grid; give a larger polygon or smaller cells."
+        )
+    _, level, index = blocks
+    return runs_of(level, index, grid.order)
+
+
+def runs_of(level: Array, index: Array, order: int) -> Array:
+    """Quadtree blocks as sorted, disjoint, not touching runs of curve indices."""
+    span = np.int64(4) ** (order - level)
+    start = np.sort(index * span)
+    stop = np.sort((index + 1) * span)
+    opens = np.r_[True, start[1:] > stop[:-1]]
+    closes = np.r_[opens[1:], True]
+    return np.stack([start[opens], stop[closes]], axis=1)
+
+
+def blocks_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
+    """Largest quadtree blocks inside each polygon: zone number, level, index at that level.
+
+    Blocks of one zone are disjoint. The mask of the grid plays no part here.
+    """
+    return gather_rows(*_row_runs(zones, grid), grid.order)
+
+
+def gather_rows(key: Array, start: Array, stop: Array, order: int) -> Tuple[Array, Array, Array]:
+    """Runs of columns, row by row, as the largest quadtree blocks; the key is zone * 2^order + row.
+
+    Runs of one row must not overlap, but may touch.
+    """
+    key, start, stop = _at_depth(key, start, stop, 1, order)
+    found: List[Tuple[Array, Array, Array]] = []
+    for level in range(order, -1, -1):
+        if not key.size:
+            break
+        if level:
+            # a parent is full where both of its rows are, over whole pairs of columns
+            both = _at_depth(key >> 1, start, stop, 2, level)
+            row, first, last = both[0], (both[1] + 1) >> 1, both[2] >> 1
+            row, first, last = (part[first < last] for part in (row, first, last))
+            rest = _at_depth(
+                np.concatenate([key, row * 2, row * 2 + 1]),
+                np.concatenate([start, first * 2, first * 2]),
+                np.concatenate([stop, last * 2, last * 2]),
+                1,
+                level,
+            )
+            key, start, stop = row, first, last
+        else:
+            rest = key, start, stop
+        found.append(cells_of(rest, level))
+    if not found:
+        empty = np.zeros(0, np.int64)
+        return empty, empty, empty
+    zones_, levels, indices = (np.concatenate(parts) for parts in zip(*found))
+    return zones_, levels, indices
+
+
+def _row_runs(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
+    """Runs of columns whose centres are inside each polygon, row by row."""
+    zone, ax, ay, bx, by, _ = edges_of(zones, grid)
+    ax, ay, bx, by = ax - 0.5, ay - 0.5, bx - 0.5, by - 0.5  # the centre of cell (i, j) is (i, j)
+    size = 2**grid.order
+    first = np.clip(np.ceil(ay), 0, size).astype(np.int64)
+    last = np.clip(np.ceil(by), 0, size).astype(np.int64)
+    rows = last - first
+    edge = np.repeat(np.arange(rows.size), rows)
+    row = np.arange(edge.size) - np.repeat(np.cumsum(rows) - rows, rows) + first[edge]
+    slope = (bx - ax) / np.where(by > ay, by - ay, 1.0)
+    x = ax[edge] + (row - ay[edge]) * slope[edge]
+    column = np.clip(np.ceil(x), 0, size).astype(np.int64)
+    key = zone[edge] * size + row
+    # crossings pair up in each row, because every ring is closed
+    order = np.argsort(key * (2 * size) + column, kind="stable")
+    key, column = key[order], column[order]
+    start, stop = column[0::2], column[1::2]
+    kept = start < stop
+    return key[0::2][kept], start[kept], stop[kept]
+
+
+def edges_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, ...]:
+    """All edges: zone, x and y of the lower end, then of the higher, in cells from the corner.
+
+    Last, 1 for an edge that the ring follows upwards, and -1 for the others.
+    """
+    owner, tail, head = ring_edges(zones)
+    if not owner.size:
+        raise BadInputError("A polygon needs at least one ring.")
+    offset = np.array([grid.x0, grid.y0])
+    a, b = (tail - offset) / grid.cell, (head - offset) / grid.cell
+    a[np.abs(a) < _TINY] = 0.0
+    b[np.abs(b) < _TINY] = 0.0
+    upward = a[:, 1] < b[:, 1]
+    low, high = np.where(upward[:, None], a, b), np.where(upward[:, None], b, a)
+    sign = np.where(upward, 1.0, -1.0)
+    return owner, low[:, 0], low[:, 1], high[:, 0], high[:, 1], sign
+
+
+def ring_edges(zones: Sequence[Rings]) -> Tuple[Array, Array, Array]:
+    """All edges of the closed rings of all zones: number of the zone, first corner, next corner.
+
+    >>> triangle = np.array([[0, 0], [1, 0], [0, 1]], float)
+    >>> owner, tail, head = ring_edges([[], [triangle]])
+    >>> owner.tolist(), head[-1].tolist()
+    ([1, 1, 1], [0.0, 0.0])
+    """
+    rings = [_shaped_ring(ring) for zone in zones for ring in zone]
+    if not rings:
+        return np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2))
+    corners = np.array([len(ring) for ring in rings])
+    last = np.cumsum(corners) - 1
+    tail = _finite(np.concatenate(rings))
+    head = np.roll(tail, -1, axis=0)
+    head[last] = tail[last + 1 - corners]
+    owner = np.repeat(np.arange(len(zones)), [len(zone) for zone in zones])
+    return np.repeat(owner, corners), tail, head
+
+
+def checked_ring(ring: Array) -> Array:
+    """A ring as an array of at least three finite corners."""
+    return _finite(_shaped_ring(ring))
+
+
+def _shaped_ring(ring: Array) -> Array:
+    ring = np.asarray(ring, np.float64)
+    if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3:
+        raise BadInputError("A ring of a polygon needs at least three (x, y) corners.")
+    return ring
+
+
+def _finite(corners: Array) -> Array:
+    if not np.isfinite(corners).all():
+        raise BadInputError("The corners of a polygon must be finite numbers.")
+    return corners
+
+
+def _at_depth(
+    key: Array, start: Array, stop: Array, depth: int, level: int
+) -> Tuple[Array, Array, Array]:
+    """Maximal stretches of each row that exactly ``depth`` of the given runs cover."""
+    width = np.int64(2 << level)
+    place = np.concatenate([key * width + start, key * width + stop])
+    change = np.ones(place.size, np.int64)
+    change[key.size :] = -1
+    order = np.argsort(place, kind="stable")
+    place, covered = place[order], np.cumsum(change[order])
+    here = np.flatnonzero((covered[:-1] == depth) & (place[:-1] < place[1:]))
+    begin, end = place[here], place[here + 1]
+    if begin.size:
+        opens = np.r_[True, begin[1:] != end[:-1]]
+        begin, end = begin[opens], end[np.r_[opens[1:], True]]
+    row = begin // width
+    return row, begin - row * width, end - row * width
+
+
+def cells_of(runs: Tuple[Array, Array, Array], level: int) -> Tuple[Array, Array, Array]:
+    """The single cells of runs: zone, level, index."""
+    key, start, stop = runs
+    length = stop - start
+    which = np.repeat(np.arange(length.size), length)
+    column = np.arange(which.size) - np.repeat(np.cumsum(length) - length, length) + start[which]
+    zone, row = key[which] >> level, key[which] & (2**level - 1)
+    index = hilbert.encode(column, row, level) if level else np.zeros(which.size, np.int64)
+    return zone, np.full(which.size, level, np.int64), index

@@ -1,0 +1,1 @@
+"""From a public area to a grid, and from the grid back to the ground."""

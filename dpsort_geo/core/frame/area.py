@@ -1,0 +1,206 @@
+"""The public area in which points may lie: a box or polygons, projected, and made into a grid.
+
+A projected CRS is used as it is. A geographic one gets an equal-area projection centred on the
+area, whose edges are cut into short pieces first: a box in degrees means that box and not the hull
+of its projection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, List, Optional
+
+import numpy as np
+
+from ..curve.cover import cover
+from ..curve.grid import Grid, default_order
+from ..errors import BadInputError
+from .ground import metres_at
+from .host import Array, Bounds, Crs, EqualArea, Host, Polygons
+from .rings import box_ring, cut, extent, project_ring, rings_of
+
+
+@dataclass(frozen=True, eq=False)
+class Area:
+    """Rings of an area in its working CRS, and the CRS in which it was given."""
+
+    host: Host
+    rings: List[Array]
+    crs: Crs
+    working_crs: Crs
+    #: as they were given, in ``crs``; west is greater than east across the antimeridian
+    bounds: Bounds
+
+    def __post_init__(self) -> None:
+        if not all(np.isfinite(ring).all() for ring in self.rings):
+            raise BadInputError(
+                "The area does not fit into its CRS; give a smaller area or another CRS."
+            )
+
+    @cached_property
+    def box(self) -> Bounds:
+        """West, south, east, north in the working CRS."""
+        corners = np.concatenate(self.rings)
+        (west, south), (east, north) = corners.min(axis=0), corners.max(axis=0)
+        return float(west), float(south), float(east), float(north)
+
+    @property
+    def side(self) -> float:
+        """Side of the grid, in units of the working CRS."""
+        west, south, east, north = self.box
+        return max(east - west, north - south)
+
+    @cached_property
+    def metres(self) -> float:
+        """Metres on the ground in one unit of the working CRS, at the middle of the grid."""
+        west, south, _, _ = self.box
+        half = self.side / 2
+        return metres_at(self.host, self.working_crs, west + half, south + half)
+
+    def grid(self, order: Optional[int] = None) -> Grid:
+        """The grid with the area as its mask."""
+        west, south, east, north = self.box
+        if order is None:
+            order = default_order(self.side * self.host.metres_per_unit(self.working_crs))
+        elif isinstance(order, bool) or not isinstance(order, (int, np.integer)):
+            raise BadInputError("The order of a grid must be a whole number.")
+        grid = Grid(west, south, self.side / 2.0**order, order)
+        if east - west == north - south and _is_box(self.rings):
+            return grid
+        runs = cover(self.rings, grid)
+        if len(runs) == 1 and runs[0, 0] == 0 and runs[0, 1] == 4**grid.order:
+            return grid
+        return Grid(grid.x0, grid.y0, grid.cell, grid.order, runs)
+
+
+def _is_box(rings: List[Array]) -> bool:
+    if len(rings) != 1 or len(rings[0]) != 5:
+        return False
+    return all(len(np.unique(rings[0][:, axis])) == 2 for axis in (0, 1))
+
+
+def ledger_text(bounds: Bounds, crs: str, order: int) -> str:
+    """An area on one line, for the ledger.
+
+    >>> ledger_text((-74.3, 40.5, -73.7, 40.95), "EPSG:4326", 13)
+    '-74.3 40.5 -73.7 40.95 EPSG:4326 order 13'
+    """
+    return f"{' '.join(f'{value:.6g}' for value in bounds)} {crs} order {order}"
+
+
+def area_of_box(host: Host, bounds: Any, crs: Crs) -> Area:
+    """The area of a box ``(west, south, east, north)``."""
+    degrees = host.is_geographic(crs)
+    box = _checked(bounds, degrees)
+    if not degrees:
+        return Area(host, [box_ring(*box, pieces=1)], crs, crs, box)
+    working = host.equal_area(crs, choose_projection(box))
+    ring = project_ring(host, box_ring(*box), crs, working, (box[0] + box[2]) / 2)
+    return Area(host, [ring], crs, working, wrapped(box))
+
+
+def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
+    """The area of valid polygons."""
+    if not polygons:
+        raise BadInputError("The polygon has no area: give the area in which points may lie.")
+    low, high = extent(polygons)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        raise BadInputError("The polygon has coordinates that are not finite numbers.")
+    if not host.is_geographic(crs):
+        box = float(low[0]), float(low[1]), float(high[0]), float(high[1])
+        return Area(host, rings_of(polygons), crs, crs, box)
+    box = _bounds_in_degrees(polygons)
+    working = host.equal_area(crs, choose_projection(box))
+    centre, size = (box[0] + box[2]) / 2, max(box[2] - box[0], box[3] - box[1])
+    rings = [
+        project_ring(host, ring, crs, working, centre) for ring in rings_of(cut(polygons, size))
+    ]
+    return Area(host, rings, crs, working, wrapped(box))
+
+
+def choose_projection(box: Bounds) -> EqualArea:
+    """Equal-area projection centred on a box in degrees; a cylinder for half the globe and more.
+
+    >>> choose_projection((177, -20, 182, -15)).shape
+    '+proj=laea +lat_0=-17.5 +lon_0=179.5'
+    >>> choose_projection((-180, -90, 180, 90)).text
+    'EPSG:6933'
+    """
+    west, south, east, north = box
+    lon = (round((west + east) / 2, 4) + 180) % 360 - 180
+    if east - west <= 180:
+        return EqualArea(lon, round((south + north) / 2, 4))
+    return EqualArea(0.0 if west >= -180 and east <= 180 else lon)
+
+
+def _checked(bounds: Any, degrees: bool) -> Bounds:
+    try:
+        west, south, east, north = (float(value) for value in bounds)
+    except (TypeError, ValueError):
+        raise BadInputError("Bounds are four numbers: west, south, east, north.") from None
+    if not np.isfinite([west, south, east, north]).all():
+        raise BadInputError("Bounds must be finite numbers: west, south, east, north.")
+    if degrees:
+        if not (south >= -90 and north <= 90 and abs(west) <= 360 and abs(east) <= 360):
+            raise _not_degrees()
+        if west > east and east + 360 - west < 180:
+            east += 360
+    if west > east or south > north:
+        raise BadInputError("The box is inverted: give west, south, east, north in this order.")
+    if west == east or south == north:
+        raise BadInputError("The box is empty: its sides must be longer than zero.")
+    if degrees and east - west > 360:
+        raise BadInputError(
+            "The box goes around the globe more than once; its width is at most 360."
+        )
+    return west, south, east, north
+
+
+def _not_degrees() -> BadInputError:
+    return BadInputError(
+        "The area's coordinates are not degrees, but its CRS is in degrees; "
+        "give them in degrees, or the CRS that they are in."
+    )
+
+
+def wrapped(box: Bounds) -> Bounds:
+    """Bounds with both longitudes in [-180, 180]; west > east says: across the antimeridian."""
+    west, south, east, north = box
+    if not (west >= -180 and east <= 180):
+        west, east = (west + 180) % 360 - 180, (east + 180) % 360 - 180
+    return west, south, east, north
+
+
+def _bounds_in_degrees(polygons: Polygons) -> Bounds:
+    """Smallest box around polygons in degrees; east exceeds 180 when it must."""
+    parts = np.array([[ring.min(axis=0), ring.max(axis=0)] for ring, *_ in polygons])
+    low, high = parts[:, 0], parts[:, 1]
+    if low[:, 1].min() < -90 or high[:, 1].max() > 90 or np.abs(parts[:, :, 0]).max() > 360:
+        raise _not_degrees()
+    west, east = narrowest(low[:, 0], high[:, 0])
+    return west, float(low[:, 1].min()), east, float(high[:, 1].max())
+
+
+def narrowest(first: Array, last: Array) -> "tuple[float, float]":
+    """The narrowest range of longitudes that holds intervals of them; it may pass 180.
+
+    >>> narrowest(np.array([177.0, -180.0]), np.array([180.0, -178.0]))
+    (177.0, 182.0)
+    """
+    west, east = float(first.min()), float(last.max())
+    # the widest gap between intervals, seen as arcs on the circle, is what the range leaves out
+    start = first % 360
+    order = np.argsort(start)
+    begin = start[order]
+    ends = begin + (last - first)[order]
+    # an arc that passes 360 covers what comes first, too
+    reach = np.maximum.accumulate(np.maximum(ends, ends.max() - 360))
+    gap = np.append(begin[1:], begin[0] + 360) - reach
+    widest = int(np.argmax(gap))
+    width = 360 - float(gap[widest])
+    if gap[widest] > 0 and width < east - west - 1e-9:
+        west = float(begin[(widest + 1) % len(begin)])
+        west -= 360 * (west > 180)
+        east = west + width
+    return west, east

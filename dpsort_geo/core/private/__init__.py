@@ -1,0 +1,1 @@
+"""Step A of the paper: sees points, draws noise."""

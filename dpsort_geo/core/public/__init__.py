@@ -1,0 +1,1 @@
+"""Step B of the paper: what anybody can read from a release."""

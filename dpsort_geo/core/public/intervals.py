@@ -1,0 +1,122 @@
+"""How far off a count may be, from the release alone.
+
+The variance of a count has two parts. *Noise*: what the noise leaves after the tree least squares,
+exactly. *Cut*: where the points of the leaves lie that the zone cuts. A leaf of mass m, covered to
+a fraction f, adds f (1 - f) (m + rho m^2): its points would scatter even if each fell anywhere in
+the leaf by chance, and mass really splits more unevenly than that, which rho tells; it is learned
+from the splits that the release did measure. As m is known only up to the noise, m^2 stands for
+m^2 + the variance of the leaf's own answers, so that an empty-looking leaf is not taken for empty.
+
+Two things make the limits lopsided. People ask about zones where there is something: a zone that
+is drawn in proportion to what it holds has, on average, b = cut / estimate more than the estimate,
+and its variance is cut + b^2 (exactly so for shares with a gamma law); so the upper limit starts
+b higher. And the isotonic step, which keeps masses positive, moves some of the mass of dense areas
+to empty ones; the least squares estimate has no such bias but more noise, so the lower limit
+starts from the smaller of the two, the upper one from the larger.
+
+Along a coast the cuts go together: every leaf that the shore cuts has all of its mass on the same
+side. What tells a coast is the table of zones itself. When it holds nearly all of the mass, what
+lies outside of all zones is likely to be empty, and mass of cut leaves that no zone claims may all
+belong inside: the upper limit reaches over it. Zones whose neighbours are in the table have none.
+
+Each mechanism tells in `public/X` what is unknown about the mass in a zone; here the limits are
+made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, Tuple
+
+import numpy as np
+
+from ..release import Release
+from ..rules.budget import COUNT_UNITS, UNITS
+
+Array = np.ndarray
+
+#: what is believed of rho before the release is seen, and how many measured parts that outweighs
+USUAL_UNEVENNESS = 0.15
+USUAL_WEIGHT = 4
+LEAST_UNEVENNESS = 0.02
+#: a table that holds less than the first share of all mass says nothing about coasts; from the
+#: second on, all that it leaves out is taken for empty
+SOME_MASS, NEARLY_ALL = 0.5, 0.9
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The mass in each zone, and what is unknown about it."""
+
+    mass: Array
+    #: variances: of the noise, and of where the mass lies in what a zone cuts
+    noise: Array
+    cut: Array
+    #: mass of the cut leaves outside the zone, the most that could really be inside
+    outside: Array
+    #: the estimate without the bias that comes from keeping masses positive
+    unbiased: Array
+    #: mass of cut leaves that no zone claims and that may belong to this one, see `unclaimed`
+    unclaimed: Array
+
+
+def limits(release: Release, estimate: Estimate, confidence: float) -> Tuple[Array, Array]:
+    """Whole-numbered limits, cut to what is possible; the module tells why they are lopsided."""
+    reach = NormalDist().inv_cdf((1 + confidence) / 2)
+    mass, cut = estimate.mass, estimate.cut
+    more = np.minimum(cut / np.maximum(mass, 1.0), estimate.outside)
+    below = np.sqrt(estimate.noise + cut)
+    above = np.sqrt(estimate.noise + cut + more**2)
+    low = np.floor(np.minimum(mass, estimate.unbiased) - reach * below)
+    highest = np.maximum(mass, estimate.unbiased) + more + estimate.unclaimed
+    high = np.ceil(highest + reach * above)
+    # a noisy n is no bound on what there is
+    most = release.size if release.neighbours == "replace" else np.inf
+    return np.clip(low, 0, release.size), np.clip(high, 0, most)
+
+
+def unclaimed(zone: Array, part: Array, share: Array, mass: Array, zones: int) -> Array:
+    """Mass of cut parts that no zone claims, by zone; a row a (zone, part) pair that overlap.
+
+    Parts are leaves or stretches with their ``mass``. What several zones cut is divided among them
+    by their shares of it.
+    """
+    claimed = np.bincount(part, share, mass.size)
+    held = float((np.minimum(claimed, 1.0) * mass).sum()) / max(float(mass.sum()), 1e-300)
+    sure = min(max((held - SOME_MASS) / (NEARLY_ALL - SOME_MASS), 0.0), 1.0)
+    left = mass * np.maximum(1 - claimed, 0.0)
+    own = share / np.where(claimed > 0, claimed, 1.0)[part]
+    return sure * np.bincount(zone, left[part] * own, zones)
+
+
+def total_variance(release: Release) -> float:
+    """Variance of n itself: none unless it was published with noise."""
+    if release.neighbours == "replace":
+        return 0.0
+    return float(laplace_variance(float(release.exact_epsilon) * COUNT_UNITS / UNITS))
+
+
+def laplace_variance(rate: Any) -> Any:
+    """Variance of discrete Laplace noise of scale 1 / rate."""
+    decay = np.exp(-rate)
+    return np.maximum(2 * decay / (1 - decay) ** 2, 1e-12)
+
+
+def unevenness(part: Array, variance: Array, whole: Array, share: Array) -> float:
+    """rho: the variance of a part's share of its whole's mass, over f (1 - f), beyond chance.
+
+    ``share`` is the part's share f of the whole's area. What the noise and chance add to
+    (part - f whole)^2 is taken off. Parts are weighted as if their deviations were normal with
+    the usual rho, so noisy ones say little.
+    """
+    whole = np.maximum(whole, 1.0)
+    chance = whole * share * (1 - share)
+    even = variance + chance
+    usual = USUAL_UNEVENNESS * whole * chance
+    weight = (whole * chance) / (even + usual) ** 2
+    excess = float((weight * ((part - share * whole) ** 2 - even)).sum())
+    seen = float((weight * whole * chance).sum())
+    before = USUAL_WEIGHT / USUAL_UNEVENNESS**2
+    rho = (excess + before * USUAL_UNEVENNESS) / (seen + before)
+    return min(max(rho, LEAST_UNEVENNESS), 1.0)

@@ -1,0 +1,134 @@
+"""Answers that a reader can act on: counts in zones, rates, comparisons, each with its limits.
+
+Everything here is read from a release and from public polygons.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+import shapely
+
+from ..core.errors import BadInputError
+from ..core.public.compare import compare_zones
+from ..core.public.counts import Counts, count_table, zone_areas, zone_lengths
+
+if TYPE_CHECKING:
+    from .release import Release
+
+Array = np.ndarray
+#: polygons to count in
+Zones = Union[gpd.GeoDataFrame, gpd.GeoSeries]
+
+#: half of an interval is at most this share of a reliable estimate
+RELIABLE = 0.2
+#: places to which the covered share is told
+_PLACES = 3
+
+
+def count_zones(
+    release: Release,
+    zones: Any,
+    confidence: float,
+    per: Optional[str] = None,
+    reliable: float = RELIABLE,
+) -> gpd.GeoDataFrame:
+    """Zones with estimate, low, high, reliable and covered, and with rates where ``per`` says."""
+    if not 0 < reliable < np.inf:
+        raise BadInputError("A reliable estimate is told by a share of it, such as 0.2.")
+    frame, shapes = zone_frame(zones)
+    people = None if per is None else people_of(frame, per)
+    rings = release.domain.zone_rings(shapes, frame.crs)
+    table = count_table(release.decoded, rings, confidence)
+    columns: Dict[str, Array] = {
+        "estimate": table.estimate,
+        "low": table.low,
+        "high": table.high,
+        "reliable": is_reliable(table, reliable),
+        "covered": covered(release, shapes, rings, frame.crs, table),
+    }
+    if people is not None:
+        rates = {"rate": "estimate", "low_rate": "low", "high_rate": "high"}
+        columns.update({rate: columns[name] / people for rate, name in rates.items()})
+    return frame.assign(**columns)
+
+
+def is_reliable(table: Counts, share: float) -> Array:
+    """Whether half of the interval is at most this share of the estimate."""
+    return (table.high - table.low) / 2 <= share * table.estimate
+
+
+def covered(
+    release: Release, shapes: List[Any], rings: List[List[Array]], crs: Any, table: Counts
+) -> Array:
+    """Which share of each zone's area lies in the domain."""
+    grid = release.domain.grid
+    area, length = zone_areas(rings), zone_lengths(rings)
+    inside = table.room * grid.n_cells * grid.cell**2
+    share = np.divide(inside, area, out=np.zeros(area.size), where=area > 0)
+    # the cells of a mask are counted whole or not at all: half of each along the outline may miss
+    share[(inside > 0) & (inside + length * grid.cell / 2 >= area)] = 1.0
+    return np.round(np.minimum(share, 1.0) * release.domain.share_near(shapes, crs), _PLACES)
+
+
+def compare(release: Release, zones: Any, a: Any, b: Any, confidence: float) -> pd.DataFrame:
+    """How much more there is in one zone than in another, and how many times as much."""
+    frame, shapes = zone_frame(zones)
+    chosen = [shapes[_row(frame, name)] for name in (a, b)]
+    if shapely.intersection(*chosen).area > 1e-9 * min(shape.area for shape in chosen):
+        raise BadInputError(
+            "Zones that overlap cannot be compared: cut what they share off one of them."
+        )
+    found = compare_zones(release.decoded, release.domain.zone_rings(chosen, frame.crs), confidence)
+    return pd.DataFrame(
+        [found.difference, found.ratio],
+        index=["difference", "ratio"],
+        columns=["estimate", "low", "high"],
+    )
+
+
+def zone_frame(zones: Any) -> "tuple[gpd.GeoDataFrame, List[Any]]":
+    """A table of polygons, and the polygons; anything else is refused."""
+    if isinstance(zones, gpd.GeoSeries):
+        frame = gpd.GeoDataFrame(geometry=zones)
+    elif isinstance(zones, gpd.GeoDataFrame):
+        frame = zones
+    else:
+        raise BadInputError("Zones must be a GeoDataFrame or a GeoSeries of polygons.")
+    try:
+        crs, shapes = frame.crs, np.asarray(frame.geometry.array, object)
+    except AttributeError:
+        raise BadInputError(
+            "The zones have no geometry column: name it with set_geometry()."
+        ) from None
+    if crs is None:
+        raise BadInputError("The zones have no CRS: say which one it is with set_crs().")
+    if not np.isin(shapely.get_type_id(shapes), (3, 6)).all():
+        raise BadInputError(
+            "Zones must be polygons; null geometries, lines and points have no inside."
+        )
+    return frame, [shapely.force_2d(shape) for shape in shapes]
+
+
+def people_of(frame: gpd.GeoDataFrame, per: str) -> Array:
+    if per not in frame.columns or not pd.api.types.is_numeric_dtype(frame[per]):
+        raise BadInputError(f"per= names a column of numbers of the zones; {per!r} is none.")
+    people = frame[per].to_numpy(np.float64)
+    return np.where(people > 0, people, np.nan)
+
+
+def _row(frame: gpd.GeoDataFrame, name: Any) -> int:
+    """The row that a label of the index, or a value that stands in one row only, names."""
+    at = np.flatnonzero(np.asarray(frame.index == name))
+    columns = [column for column in frame.columns if column != frame.geometry.name]
+    while at.size != 1 and columns:
+        at = np.flatnonzero(np.asarray(frame[columns.pop(0)] == name))
+    if at.size != 1:
+        raise BadInputError(
+            f"{name!r} names no zone, or more than one: give a label of the index, or a value that "
+            "stands in one row only."
+        )
+    return int(at[0])

@@ -1,0 +1,164 @@
+"""What and when on the geopandas face: columns of points, slices, long tables and series."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Sequence
+
+import geopandas as gpd
+import numpy as np
+import pandas as pd
+
+from ..core.errors import BadInputError
+from ..core.public.counts import check_confidence, zone_blocks
+from ..core.public.decode import Decoded
+from ..core.public.intervals import Estimate, limits
+from ..core.public.points import ranks
+from ..core.rules.axes import Axis
+from ..core.rules.time_axis import TimeAxis
+from .answers import zone_frame
+
+if TYPE_CHECKING:
+    from .facts import Facts
+    from .release import Release
+
+Array = np.ndarray
+
+#: rows of a long table that are worked on together
+_MOST_CELLS = 1 << 21
+
+
+def axis_number(axes: Sequence[Axis], name: str) -> int:
+    """The axis that a name means; "time" is the one with dates, whatever its column is called."""
+    for number, axis in enumerate(axes):
+        if name == axis.name or (name == "time" and isinstance(axis, TimeAxis)):
+            return number
+    have = ", ".join(axis.name for axis in axes) or "none"
+    raise BadInputError(f"This release has no axis {name!r}; it has {have}.")
+
+
+def label_values(axis: Axis, number: Array) -> Any:
+    """Slices as values of a column: text, or the time at which a bin begins."""
+    if isinstance(axis, TimeAxis) and axis.cycle is None:
+        starts = axis.starts
+        if axis.other:
+            starts = np.append(starts, np.datetime64("NaT", "s"))
+        return starts[number].astype("datetime64[s]")
+    return pd.Categorical.from_codes(number, categories=list(axis.labels))
+
+
+def label_columns(release: Facts) -> Dict[str, Any]:
+    """The columns of the published points, by name."""
+    axes = release.release.axes
+    chosen = getattr(release, "chosen", None)
+    if chosen is not None:
+        one = {axes[axis]: own[0] for axis, own in chosen.items() if len(own) == 1}
+        n = release.decoded.n
+        return {axis.name: label_values(axis, np.full(n, own)) for axis, own in one.items()}
+    if not axes:
+        return {}
+    labels = release.decoded.labels()  # type: ignore[attr-defined]
+    order = ranks(release.decoded.n)
+    return {axis.name: label_values(axis, label[order]) for axis, label in zip(axes, labels)}
+
+
+def choose(axes: Sequence[Axis], chosen: Mapping[str, Any]) -> Dict[int, List[int]]:
+    """Slices by the number of their axis, from names and values."""
+    if not chosen:
+        raise BadInputError("select() takes an axis and its value, such as type='theft'.")
+    numbers = {axis_number(axes, name): value for name, value in chosen.items()}
+    return {number: axes[number].choose(value) for number, value in sorted(numbers.items())}
+
+
+def count_by(
+    release: Release, zones: Any, by: Sequence[str], confidence: float
+) -> gpd.GeoDataFrame:
+    """A row for each zone and each joint slice of some axes: estimate, low and high."""
+    if hasattr(release, "chosen"):
+        raise BadInputError("Count by axes on the release itself, not on a slice of it.")
+    axes = release.release.axes
+    names = [by] if isinstance(by, str) else list(by)
+    numbers = sorted({axis_number(axes, name) for name in names})
+    check_confidence(confidence)
+    frame, shapes = zone_frame(zones)
+    taken = {axes[number].name for number in numbers} | {"estimate", "low", "high"}
+    if taken & set(frame.columns):
+        clash = ", ".join(sorted(taken & set(frame.columns)))
+        raise BadInputError(
+            f"The zones have columns of the same name as the counts: rename {clash}."
+        )
+    rings = release.domain.zone_rings(shapes, frame.crs)
+    sizes = [axes[number].size for number in numbers]
+    slices = int(np.prod(sizes))
+    parts: List[List[Array]] = []
+    step = max(1, _MOST_CELLS // slices)
+    for first in range(0, len(rings), step):
+        parts.append(_counted(release.decoded, rings[first : first + step], numbers, confidence))
+    nothing = [np.zeros(0)] * 3
+    estimate, low, high = (np.concatenate(some) for some in zip(nothing, *parts))
+    table = frame.iloc[np.repeat(np.arange(len(frame)), slices)]
+    columns: Dict[str, Any] = {}
+    joint = np.unravel_index(np.tile(np.arange(slices), len(frame)), sizes)
+    for number, own in zip(numbers, joint):
+        columns[axes[number].name] = label_values(axes[number], own)
+    return table.assign(**columns, estimate=estimate, low=low, high=high)
+
+
+def _counted(decoded: Decoded, rings: Any, numbers: List[int], confidence: float) -> List[Array]:
+    blocks = zone_blocks(decoded, rings)
+    found = decoded.estimate_slices(blocks, len(rings), numbers)  # type: ignore[attr-defined]
+    parts = (
+        found.mass, found.noise, found.cut, found.outside, found.unbiased, found.unclaimed,
+    )  # fmt: skip
+    flat = Estimate(*(part.reshape(-1) for part in parts))
+    return [flat.mass, *limits(decoded.release, flat, confidence)]
+
+
+class SeriesFrame(gpd.GeoDataFrame):
+    """Counts over time: a row for each zone and bin; in a notebook, a small plot a zone first."""
+
+    @property
+    def _constructor(self) -> Any:
+        return SeriesFrame
+
+    def _repr_html_(self) -> str:
+        table = super()._repr_html_()
+        if not {"estimate", "low", "high"} <= set(self.columns) or not len(self):
+            return str(table)
+        bins = int(self.attrs.get("bins", 0))
+        if not bins or len(self) % bins:
+            return str(table)
+        plots = []
+        for first in range(0, min(len(self), 12 * bins), bins):
+            plots.append(_plot(self.iloc[first : first + bins], str(self.index[first])))
+        return "".join(plots) + str(table)
+
+
+def series(release: Release, zones: Any, confidence: float) -> SeriesFrame:
+    """Counts over time for each zone."""
+    axes = release.release.axes
+    if not any(isinstance(axis, TimeAxis) for axis in axes):
+        raise BadInputError("This release has no dates: publish with time=TimeAxis(...).")
+    found = SeriesFrame(count_by(release, zones, ["time"], confidence))
+    found.attrs["bins"] = axes[axis_number(axes, "time")].size
+    return found
+
+
+def _plot(rows: Any, title: str) -> str:
+    """A zone's counts as a line in its band of uncertainty."""
+    width, height = 220, 48
+    top = max(float(rows["high"].max()), 1.0)
+    x = np.linspace(2, width - 2, len(rows))
+    low, high, middle = (
+        height - 2 - (height - 4) * np.clip(rows[name].to_numpy() / top, 0, 1)
+        for name in ("low", "high", "estimate")
+    )
+    band = " ".join(f"{a:.1f},{b:.1f}" for a, b in [*zip(x, high), *zip(x[::-1], low[::-1])])
+    line = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, middle))
+    return (
+        f'<figure style="display:inline-block;margin:4px"><figcaption>{escape(title)}, up to '
+        f'{top:,.0f}</figcaption><svg width="{width}" height="{height}" role="img">'
+        f'<polygon points="{band}" fill="#9db8d9" fill-opacity="0.5"/>'
+        f'<polyline points="{line}" fill="none" stroke="#1d4e89" stroke-width="1.5"/></svg>'
+        "</figure>"
+    )

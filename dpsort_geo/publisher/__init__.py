@@ -1,1 +1,0 @@
-"""Step A of the paper: the only code that sees private points."""

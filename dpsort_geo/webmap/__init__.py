@@ -1,0 +1,1 @@
+"""The map page: one file that needs no network."""

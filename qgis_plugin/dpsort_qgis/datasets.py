@@ -1,0 +1,139 @@
+"""Which data set a layer is: its name in the ledger, where its data lies, what was spent on it.
+
+Data in a file or a database has a lasting place, which is its name. A memory layer, a virtual layer
+or a query has none: the user names it once, and the layer keeps the name in its custom properties.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+from qgis.core import QgsApplication, QgsProviderRegistry, QgsVectorLayer
+
+from ._vendor.dpsort_geo.errors import BadInputError
+from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed
+from ._vendor.dpsort_geo.rules.budget import exact_epsilon
+from .i18n import everywhere, tr
+from .promise import PROMISE
+
+#: custom properties of layers
+_NAME = "dpsort/dataset"
+_PUBLISHED = "dpsort/published"
+_LONGEST = 200
+
+
+def ledger():
+    """The ledger in the user's QGIS profile."""
+    return Ledger(Path(QgsApplication.qgisSettingsDirPath()) / "dpsort" / "ledger.sqlite")
+
+
+def file_of(layer):
+    """The file that a layer lies in, or nothing."""
+    where = QgsProviderRegistry.instance().decodeUri(layer.providerType(), layer.source())
+    return os.path.realpath(str(where["path"])) if where.get("path") else ""
+
+
+def source_of(layer):
+    """Where the data of a layer lies, without passwords; nothing when it has no lasting place.
+
+    The same whichever way the data was opened: filters and other options do not count.
+    """
+    provider = layer.providerType()
+    if provider in ("memory", "virtual") or _is_query(layer.subsetString()):
+        return ""
+    where = QgsProviderRegistry.instance().decodeUri(provider, layer.source())
+    if _is_query(str(where.get("table") or "").lstrip("( ")):
+        return ""
+    parts = [
+        str(where[part])
+        for part in ("host", "port", "dbname", "schema", "table")
+        if where.get(part)
+    ]
+    if where.get("path"):
+        parts.append(file_of(layer))
+        tables = [sub.split("!!::!!")[1] for sub in layer.dataProvider().subLayers()]
+        if len(tables) > 1:
+            parts.append(str(where.get("layerName") or tables[0]))
+    return _shortened(" ".join(parts) or layer.publicSource())
+
+
+def _is_query(text):
+    return text.lstrip().lower().startswith("select")
+
+
+def _shortened(source):
+    if len(source) <= _LONGEST:
+        return source
+    return source[:120] + " " + hashlib.sha256(source.encode()).hexdigest()[:40]
+
+
+def dataset_of(layer, given=""):
+    """The name of a layer's data set: as given now, as given before, or where its data lies.
+
+    Nothing when it has none of these.
+    """
+    return given.strip() or str(layer.customProperty(_NAME) or "") or source_of(layer)
+
+
+def needed_dataset(layer, given=""):
+    """The same; refuses a layer whose releases nobody could add up."""
+    name = dataset_of(layer, given)
+    if not name:
+        raise BadInputError(
+            tr(
+                "This layer has no lasting place, so that the ledger cannot know it again; give "
+                "its data set a name, the same name whenever these points are published."
+            )
+        )
+    return name
+
+
+def name_dataset(layer, name):
+    """Keep the name of a layer's data set with the layer, so that nobody is asked twice."""
+    if name.strip() and name.strip() != source_of(layer):
+        layer.setCustomProperty(_NAME, name.strip())
+
+
+def private_files(layer):
+    """The file, or the layer of it, by which the ledger knows a copy again; None without one."""
+    path, source = file_of(layer), source_of(layer)
+    if not source or not os.path.isfile(path):
+        return None
+    table = source[len(path) :].strip() if source.startswith(path) else ""
+    return f"{path}|layername={table}" if table else path
+
+
+def check_names(files, name):
+    """Refuse a file that the ledger knows under another name: its losses would not add up."""
+    others = ledger().other_names(files, name) if files else []
+    if others:
+        words = tr(
+            "The ledger knows this file, or a copy of it, as {name}; give that as the name of the "
+            "data set, so that what is spent adds up."
+        )
+        raise BadInputError(words.format(name=others[0]))
+
+
+def spent(name):
+    """What all releases of a data set cost together; nothing for a data set without a name."""
+    return composed(ledger().entries(name)) if name else composed([])
+
+
+def total_after(name, epsilon, neighbours, unit="point"):
+    """What they will have cost with one release more."""
+    before = ledger().entries(name) if name else []
+    return composed([*before, Entry(0, "", name, exact_epsilon(epsilon), unit, neighbours, "", "")])
+
+
+def mark_published(layer):
+    """Remember that a layer is a published one."""
+    layer.setCustomProperty(_PUBLISHED, True)
+
+
+def is_published(layer):
+    """Whether a layer came out of this plugin: by its mark, or by the statement in its file."""
+    if not isinstance(layer, QgsVectorLayer):
+        return False
+    words = layer.metadata().abstract()
+    begins = {text.split("{")[0] for text in everywhere(PROMISE)}
+    return bool(layer.customProperty(_PUBLISHED)) or words.startswith(tuple(begins))

@@ -1,0 +1,89 @@
+"""A release as it is read in QGIS: decoded, on the ground, inside a boundary where one is given."""
+
+import dataclasses
+from functools import cached_property
+
+import numpy as np
+from qgis.core import QgsGeometry, QgsPointXY
+
+from ._vendor.dpsort_geo.errors import BadInputError
+from ._vendor.dpsort_geo.frame.zones import zone_rings
+from ._vendor.dpsort_geo.public.decode import decode
+from ._vendor.dpsort_geo.public.points import CHUNK, MOST_UNASKED, chunks, ranks
+from ._vendor.dpsort_geo.public.within import inside_of
+from .host import polygonal, polygons_of
+from .i18n import tr
+from .releases import frame_of
+
+
+class Reading:
+    """What the algorithms that read a release need of it."""
+
+    def __init__(self, release, transform_context, within=None):
+        """``within`` is a geometry and its CRS: a public boundary, known without the points."""
+        self.release, self.within = release, within
+        self.frame = frame_of(release, transform_context)
+        inside = None
+        if within is not None:
+            (rings,) = zone_rings(self.frame, [polygons_of(within[0])], within[1])
+            inside = inside_of(release.grid, rings)
+            self.frame = dataclasses.replace(self.frame, grid=inside)
+        self.decoded = decode(release, inside=inside)
+
+    def points(self, spread, crs, paid=False):
+        """Chunks of x, y in a CRS, and labels of each axis; refuses what QGIS would hardly show.
+
+        A small file may claim any number of points; who has just paid for them gets them all.
+        """
+        if self.release.size > MOST_UNASKED and not paid:
+            raise BadInputError(
+                tr(
+                    "The release stands for more than 50 million points, which QGIS would hardly "
+                    "show; make a density of it, or write them with the command 'dpsort-geo points "
+                    "--most'."
+                )
+            )
+        pieces = chunks(self.decoded, spread, most=self.release.size)
+        return self._labelled(pieces, crs)
+
+    def _labelled(self, pieces, crs):
+        labels = self.decoded.labels() if self.release.axes else []
+        if labels:  # they are told in the order of the curve, points are not
+            order = ranks(self.decoded.n)
+            labels = [label[order] for label in labels]
+        for number, (x, y) in enumerate(pieces):
+            if self.within is not None:
+                x, y = self._moved_inside(x, y)
+            here = slice(number * CHUNK, (number + 1) * CHUNK)
+            yield (*self.frame.unproject(x, y, crs), [label[here] for label in labels])
+
+    @cached_property
+    def _engine(self):
+        engine = QgsGeometry.createGeometryEngine(self._boundary.constGet())
+        engine.prepareGeometry()
+        return engine
+
+    @cached_property
+    def _boundary(self):
+        """The boundary in its own CRS."""
+        return polygonal(self.within[0])
+
+    def _moved_inside(self, x, y):
+        """Points outside of the boundary moved to the nearest place on it.
+
+        Cells inside have their centres in the boundary, so only those at its edge can be outside.
+        """
+        grid = self.frame.grid
+        edge = np.flatnonzero(grid.at_edge(*grid.columns_and_rows(x, y)))
+        if not edge.size:
+            return x, y
+        x, y = x.copy(), y.copy()
+        px, py = self.frame.unproject(x[edge], y[edge], self.within[1])
+        for number, place in enumerate(zip(px.tolist(), py.tolist())):
+            point = QgsGeometry.fromPointXY(QgsPointXY(*place))
+            if self._engine.contains(point.constGet()):
+                continue
+            near = self._boundary.nearestPoint(point).asPoint()
+            px[number], py[number] = near.x(), near.y()
+        x[edge], y[edge] = self.frame.project(px, py, self.within[1])
+        return x, y

@@ -1,0 +1,120 @@
+"""What a result carries into the project: its name, looks, times, and what it promises."""
+
+import datetime
+
+from qgis.core import (
+    Qgis,
+    QgsDateTimeRange,
+    QgsLayerMetadata,
+    QgsProcessingLayerPostProcessorInterface,
+    QgsProject,
+    QgsRasterLayer,
+)
+
+from ._vendor.dpsort_geo import __version__
+from .axis_fields import end_of, is_dated, slice_values
+from .compat import group_of, time_unit
+from .datasets import mark_published
+from .i18n import exact_text, tr
+from .promise import statement_text
+from .style import enlarge_legend
+
+#: QGIS does not own a post-processor, so somebody has to keep it alive until it was called
+_ALIVE = []
+
+
+def result_name(title, epsilon):
+    """The name of the published layer of a private one."""
+    return tr("{layer}, published (eps {epsilon})").format(layer=title, epsilon=exact_text(epsilon))
+
+
+class Styler(QgsProcessingLayerPostProcessorInterface):
+    """Gives a loaded layer its looks, its times and its metadata."""
+
+    def __init__(self, style, release, title, axis=None):
+        super().__init__()
+        self.style, self.axis = style, axis
+        self.metadata = metadata_of(release, title)
+        self.title, self.group = title, tr("{layer}, published").format(layer=title)
+        _ALIVE.append(self)
+
+    def postProcessLayer(self, layer, context, feedback):
+        self.style(layer)
+        metadata = QgsLayerMetadata(self.metadata)
+        metadata.setTitle(layer.name())
+        metadata.setType("dataset")
+        metadata.setCrs(layer.crs())
+        layer.setMetadata(metadata)
+        set_attribution(layer, tr("Differentially private, made with dpsort-geo"))
+        mark_published(layer)
+        if self.axis is not None and not isinstance(layer, QgsRasterLayer):
+            set_times(layer, self.axis)
+        node = QgsProject.instance().layerTreeRoot().findLayer(layer.id())
+        if node is not None and not isinstance(layer, QgsRasterLayer):
+            enlarge_legend(node)
+        layer.triggerRepaint()
+
+    def on_load(self, target, context, name):
+        """Hand a layer that QGIS will load to this, under a name."""
+        if context.willLoadLayerOnCompletion(target):
+            details = context.layerToLoadOnCompletionDetails(target)
+            details.name = name
+            details.forceName = True
+            group_of(details, self.group)
+            details.setPostProcessor(self)
+
+
+def set_attribution(layer, words):
+    """The line that maps are printed with; QGIS 3.38 moved it."""
+    if hasattr(layer, "serverProperties") and hasattr(layer.serverProperties(), "setAttribution"):
+        layer.serverProperties().setAttribution(words)
+    else:
+        layer.setAttribution(words)
+
+
+def metadata_of(release, title):
+    """Abstract, rights, licence and history of whatever is made of a release."""
+    metadata = QgsLayerMetadata()
+    metadata.setAbstract(statement_text(release))
+    metadata.setKeywords({"gmd:topicCategory": [tr("differential privacy")]})
+    metadata.setRights(
+        [tr("Made from a private release: reading, copying and analysing it costs no privacy.")]
+    )
+    metadata.setLicenses([tr("As chosen by the publisher of the release.")])
+    words = tr(
+        "{day}: made from the release of {layer}, epsilon {epsilon}, by dpsort-geo {version}"
+    )
+    day = datetime.date.today().isoformat()
+    epsilon = exact_text(release.epsilon)
+    metadata.setHistory([words.format(day=day, layer=title, epsilon=epsilon, version=__version__)])
+    return metadata
+
+
+def dated_axis(axes):
+    """The axis that a clock can play, or None."""
+    return next((axis for axis in axes if is_dated(axis)), None)
+
+
+def category_axis(axes):
+    """The first axis that a clock cannot play, or None."""
+    return next((axis for axis in axes if not is_dated(axis)), None)
+
+
+def set_times(layer, axis):
+    """Temporal properties: each feature lasts as long as its stretch of time."""
+    count, unit = axis.every.split()
+    times = layer.temporalProperties()
+    times.setMode(Qgis.VectorTemporalMode.FeatureDateTimeInstantFromField)
+    times.setStartField(axis.name)
+    times.setFixedDuration(float(count))
+    times.setDurationUnits(time_unit(unit))
+    times.setIsActive(True)
+
+
+def set_project_times(axis, project=None):
+    """Let the temporal controller go from stretch to stretch."""
+    count, unit = axis.every.split()
+    settings = (project or QgsProject.instance()).timeSettings()
+    settings.setTemporalRange(QgsDateTimeRange(slice_values(axis)[0], end_of(axis)))
+    settings.setTimeStep(float(count))
+    settings.setTimeStepUnit(time_unit(unit))

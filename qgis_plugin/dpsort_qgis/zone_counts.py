@@ -1,0 +1,66 @@
+"""Counts in polygons as rows: for each polygon, and each slice of the axes asked for."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from qgis.core import QgsDistanceArea, QgsUnitTypes
+
+from ._vendor.dpsort_geo.errors import BadInputError
+from ._vendor.dpsort_geo.frame.zones import zone_rings
+from ._vendor.dpsort_geo.public.counts import check_confidence, count_table, zone_blocks
+from ._vendor.dpsort_geo.public.intervals import Estimate, limits
+from .compat import square_kilometres
+from .i18n import tr
+
+#: half of an interval is at most this share of a reliable estimate
+RELIABLE = 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A row a polygon and slice: whose polygon, the slice of each axis, and the numbers."""
+
+    zone: np.ndarray
+    labels: list
+    estimate: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    @property
+    def reliable(self):
+        """Whether half of the interval is at most a fifth of the estimate."""
+        return (self.high - self.low) / 2 <= RELIABLE * self.estimate
+
+
+def count_rows(reading, polygons, crs, confidence, axes=()):
+    """Rows of counts; ``axes`` are numbers of the release's axes, none for all points together."""
+    check_confidence(confidence)
+    rings = zone_rings(reading.frame, polygons, crs)
+    zones = np.arange(len(rings))
+    table = count_table(reading.decoded, rings, confidence)
+    if not axes:
+        return Rows(zones, [], table.estimate, table.low, table.high)
+    sizes = [reading.release.axes[number].size for number in axes]
+    slices = int(np.prod(sizes))
+    blocks = zone_blocks(reading.decoded, rings)
+    found = reading.decoded.estimate_slices(blocks, len(rings), list(axes))
+    parts = (
+        found.mass, found.noise, found.cut, found.outside, found.unbiased, found.unclaimed,
+    )  # fmt: skip
+    flat = Estimate(*(part.reshape(-1) for part in parts))
+    numbers = [flat.mass, *limits(reading.release, flat, confidence)]
+    elsewhere = np.repeat(np.isnan(table.estimate), slices)
+    numbers = [np.where(elsewhere, np.nan, column) for column in numbers]
+    labels = np.unravel_index(np.tile(np.arange(slices), len(rings)), sizes)
+    return Rows(np.repeat(zones, slices), list(labels), *numbers)
+
+
+def square_km(geometries, crs, context):
+    """Area of polygons on the ground."""
+    measure = QgsDistanceArea()
+    measure.setSourceCrs(crs, context)
+    if not measure.setEllipsoid("EPSG:7030"):
+        raise BadInputError(tr("QGIS does not know the ellipsoid WGS 84; areas need it."))
+    unit, wanted = measure.areaUnits(), square_kilometres()
+    factor = QgsUnitTypes.fromUnitToUnitFactor(unit, wanted)
+    return np.array([measure.measureArea(geometry) * factor for geometry in geometries])
