@@ -1,19 +1,25 @@
 """Shared by all tests: the same examples every day, none timed; what `make quick` leaves out.
 
-`make test` passes or fails for the change and not for the day. Random searching belongs to
+`make test` passes or fails for the change and not for the day: hypothesis takes the same examples,
+and a release that is made in the process of a test gets the same noise. Random searching belongs to
 `make audit` (--hypothesis-profile=searching); what it finds becomes an @example of its test.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from dpsort_geo.core.private import entropy
 
 # machines are busy at times, so that no example has a deadline
 settings.register_profile("steady", deadline=None, derandomize=True, database=None)
@@ -66,6 +72,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
         if below.startswith(_SLOW):
             item.add_marker("slow")
+
+
+#: claims about randomness ask the operating system; each states how rarely it fails by chance
+_RANDOM = ("core/private/test_noise.py", "faults/", "privacy/")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Give all other tests the entropy of their own name, before any fixture of theirs is made."""
+    below = item.path.relative_to(HERE).as_posix() if HERE in item.path.parents else ""
+    searching = item.config.getoption("--hypothesis-profile") == "searching"
+    if searching or below.startswith(_RANDOM):
+        source: Any = os
+    else:
+        rng = np.random.default_rng(zlib.crc32(item.nodeid.encode()))
+        source = SimpleNamespace(urandom=rng.bytes)
+    vars(entropy)["os"] = source  # its own name alone: nobody else's os.urandom changes
 
 
 @pytest.fixture

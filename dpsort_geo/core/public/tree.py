@@ -7,6 +7,7 @@ weighted least squares solution, exact because the measurements form a tree.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import List
 
@@ -86,9 +87,12 @@ def gather(release: Release, counts: AdaptiveCounts, roots: int = 1) -> Tree:
 def noise_variance(release: Release, rate: Array) -> Array:
     """Variance of the noise of each answer, in points (or persons)."""
     units = AdaptiveCounts.units_of(release.unit, release.max_points)
-    decay = np.exp(-rate * (float(release.exact_epsilon) / UNITS / units))
+    scale = float(release.exact_epsilon) / UNITS / units
+    distinct, which = np.unique(rate, return_inverse=True)
+    # numpy's own exp differs in the last bit from processor to processor, and points would move
+    decay = np.array([math.exp(-each * scale) for each in distinct.tolist()])
     # noise that is never seen still has a variance here: weights are its inverse
-    return np.maximum(2 * decay / (1 - decay) ** 2, 1e-12) / units**2
+    return (np.maximum(2 * decay / (1 - decay) ** 2, 1e-12) / units**2)[which.reshape(rate.shape)]
 
 
 def _own_answers(
