@@ -18,6 +18,7 @@ from dpsort_qgis.host import crs_of, transformed
 from dpsort_qgis.i18n import length
 from dpsort_qgis.reading import Reading
 from qgis.core import (
+    QgsApplication,
     QgsCoordinateTransformContext,
     QgsGeometry,
     QgsProcessingContext,
@@ -72,6 +73,16 @@ class Publishing(unittest.TestCase):
                 error = expected_error(release.size, *terms_of(release, side))
                 wanted = f"Typical error to expect: about {length(error)}"
                 self.assertIn(wanted, listener.said)
+
+    def test_the_defaults_are_those_of_the_other_faces(self):
+        def default(algorithm, name):
+            known = QgsApplication.processingRegistry().algorithmById(f"dpsort:{algorithm}")
+            return known.parameterDefinition(name).defaultValue()
+
+        self.assertEqual(METHODS[default("publishpoints", "METHOD")], "adaptive")
+        self.assertEqual(NEIGHBOURS[default("publishpoints", "NEIGHBOURS")], "replace")
+        self.assertEqual(default("countinpolygons", "LEVEL"), 90)
+        self.assertFalse(default("density", "CELL"))
 
     def test_that_nobody_is_there_is_not_told_where_n_is_not_public(self):
         page = FOLDER / "nobody.html"
