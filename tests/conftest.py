@@ -89,10 +89,14 @@ _SLOW_TESTS = (
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """What `make quick` runs nothing of need not be imported by it."""
-    if "not slow" not in config.option.markexpr or HERE not in collection_path.parents:
+    if HERE not in collection_path.parents:
         return None
-    below = collection_path.relative_to(HERE).as_posix()
-    return True if below in _SLOW or f"{below}/" in (*_SLOW, "qgis/") else None
+    below, asked = collection_path.relative_to(HERE).as_posix(), config.option.markexpr
+    left_out = (
+        *(_SLOW if "not slow" in asked else ()),
+        *(["qgis/"] if "not qgis" in asked else ()),
+    )
+    return True if {below, f"{below}/"} & {*left_out} else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -82,7 +82,7 @@ class Publishing(unittest.TestCase):
         self.assertEqual(METHODS[default("publishpoints", "METHOD")], "adaptive")
         self.assertEqual(NEIGHBOURS[default("publishpoints", "NEIGHBOURS")], "replace")
         self.assertEqual(default("countinpolygons", "LEVEL"), 90)
-        self.assertFalse(default("density", "CELL"))
+        self.assertFalse(default("densityfromrelease", "CELL"))
 
     def test_that_nobody_is_there_is_not_told_where_n_is_not_public(self):
         page = FOLDER / "nobody.html"
