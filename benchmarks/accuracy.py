@@ -33,7 +33,7 @@ from accuracy_tables import (
     user_table,
 )
 
-from dpsort_geo.core.accuracy import LAWS
+from dpsort_geo.core.rules import METHODS, measured_by
 
 RESULTS = ROOT / "benchmarks" / "results"
 EXACT = "earth mover's distance, exact"
@@ -169,7 +169,8 @@ def mask_words(mask: List[Dict[str, Any]]) -> str:
 
 def plan_table(measured: Dict[str, Any]) -> str:
     rows = []
-    for method, (factor, power, spread) in LAWS.items():
+    for method in METHODS:
+        factor, power, spread = measured_by(method).ERROR_LAW
         words = f"{factor:.3g} (n eps)^-{power:.3g}"
         if spread:
             words += f" + {spread:.2g} / sqrt(n)"

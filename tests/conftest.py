@@ -11,6 +11,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -44,9 +45,12 @@ _SLOW = (
     "docs/",
     "faults/",
     "geo/private/test_cluster.py",
+    "geo/test_hexes.py",
     "geo/test_many_points.py",
     "geo/test_prior.py",
     "geo/test_reference.py",
+    "geo/test_thinned.py",
+    "paper/",
     "privacy/test_blackbox.py",
     "privacy/test_every_door.py",
     "privacy/test_fuzz.py",
@@ -58,6 +62,47 @@ _SLOW = (
     "privacy/test_worker_logs.py",
     "webmap/",
 )
+#: tests that take a second or more of a processor, in files that `make quick` runs
+_SLOW_TESTS = (
+    "core/private/test_hybrid.py::test_the_loss_of_every_*16 cells*",
+    "core/private/test_hybrid.py::test_the_loss_of_every_*add-remove*",
+    "core/private/test_hybrid.py::test_the_loss_of_every_pair_of_persons_*",
+    "core/private/test_noise.py::test_all_paths_*",
+    "core/private/test_noise.py::test_opendp_draws_from_the_same_law",
+    "core/private/test_sort.py::test_adding_or_removing_one_point_moves_*",
+    "core/private/test_sort.py::test_replacing_one_point_moves_*",
+    "core/public/test_against.py::test_intervals_hold_*",
+    "core/public/test_counts.py::test_a_fine_picture_is_the_coarse_one_cut_up",
+    "core/public/test_counts.py::test_the_whole_domain_of_a_sort_release_holds_n",
+    "core/public/test_views.py::test_intervals_by_hour_*",
+    "core/test_release.py::test_the_largest_honest_releases_can_be_read",
+    "geo/private/test_odd_files.py::test_the_base_install_*",
+    "geo/private/test_publish.py::test_points_come_back_where_they_were_in_every_crs*",
+    "geo/test_release_geo.py::test_points_with_x_and_y_swapped_are_noted",
+    "geo/test_series.py::test_a_copied_folder_*",
+    "geo/test_series.py::test_the_shell_*",
+    "privacy/test_bounds.py::test_a_box_in_degrees_that_points_of_another_crs_fill_is_taken*",
+    "privacy/test_bounds.py::test_a_box_that_knows_nothing_of_the_points_is_taken",
+    "privacy/test_bounds.py::test_a_polygon_with_many_digits_that_points_fill_is_taken",
+    "privacy/test_claims.py::test_*_loss_is_at_most_epsilon_*add-remove*",
+    "privacy/test_claims.py::test_hybrid_*",
+    "privacy/test_claims.py::test_replacing_all_points_of_a_person_*",
+    "privacy/test_debit.py::test_the_command_*",
+    "privacy/test_ledger.py::test_processes_at_once_*",
+    "privacy/test_nobody.py::test_the_shell_*",
+)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What `make quick` runs nothing of need not be imported by it."""
+    if HERE not in collection_path.parents:
+        return None
+    below, asked = collection_path.relative_to(HERE).as_posix(), config.option.markexpr
+    left_out = (
+        *(_SLOW if "not slow" in asked else ()),
+        *(["qgis/"] if "not qgis" in asked else ()),
+    )
+    return True if {below, f"{below}/"} & {*left_out} else None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -70,7 +115,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("qgis")
         if _BROWSER & set(getattr(item, "fixturenames", ())):
             item.add_marker("browser")
-        if below.startswith(_SLOW):
+        name = f"{below}::{item.name}"
+        if below.startswith(_SLOW) or any(fnmatchcase(name, slow) for slow in _SLOW_TESTS):
             item.add_marker("slow")
 
 

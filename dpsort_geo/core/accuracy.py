@@ -4,32 +4,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any, Sequence
+from typing import Sequence, Tuple
 
 from .errors import BadInputError
+from .release import Release
 from .rules import measured_by
 from .rules.axes import Axis
-from .rules.budget import UNITS, exact_epsilon
+from .rules.budget import UNITS, EpsilonLike, exact_epsilon
 from .rules.group_size import check_terms
 from .rules.views import shares
 
-# The law of the earth mover's distance, as a part of the domain's side, fitted to six real data
-# sets by benchmarks/plan.py: factor (n epsilon)^-power + spread / sqrt(n)
-LAWS = {
-    "adaptive": (1.38, 0.612, 0.033),
-    "sort": (0.884, 0.300, 0.0),
-    "hybrid": (2.26, 0.567, 0.0),
-}
-
-
-# Nearly all of eighteen data sets lay between these multiples of such a law; nine of ten releases
-# of the six lie between 0.58 and 1.49.
+# Nearly all of eighteen data sets lay between these multiples of a mechanism's law; nine of ten
+# releases of the six that it was fitted to lie between 0.58 and 1.49.
 LOW = 0.46
-
-
 HIGH = 1.84
-
-
 EPSILON_RANGE = (1e-6, 100.0)  # what `epsilon_for` looks through; more than 100 protects nobody
 
 
@@ -62,9 +50,7 @@ def expected_error(n: int, epsilon: float, side: float, method: str = "adaptive"
     check_terms(n, epsilon)
     if not (math.isfinite(side) and side > 0):
         raise BadInputError("The side of the domain must be a positive number.")
-    if method not in LAWS:
-        raise BadInputError(f"The mechanism is 'adaptive', 'sort' or 'hybrid', not {method!r}.")
-    factor, power, spread = LAWS[method]
+    factor, power, spread = measured_by(method).ERROR_LAW
     return side * (factor * (n * epsilon) ** -power + spread / math.sqrt(n))
 
 
@@ -122,7 +108,7 @@ def up_to_three_digits(value: float) -> float:
     return math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits
 
 
-def share_of_all(axes: Sequence[Axis], n: int, epsilon: Any) -> float:
+def share_of_all(axes: Sequence[Axis], n: int, epsilon: EpsilonLike) -> float:
     """The part of epsilon that the map of all points has: all of it where there are no axes.
 
     >>> share_of_all((), 1000, 1)
@@ -144,16 +130,14 @@ def relation_gain(method: str, neighbours: str) -> float:
     return measured_by(method).relation_gain(neighbours)
 
 
-def terms_of(release: Any, side: float) -> "tuple[float, float, str]":
+def terms_of(release: Release, side: float) -> Tuple[float, float, str]:
     """Epsilon, side and method of a release's map of all points, with which axes share epsilon."""
     rate = float(release.exact_epsilon) * relation_gain(release.kind, release.neighbours)
-    if not release.axes:
-        return rate, side, release.kind
     share = share_of_all(release.axes, release.size, release.exact_epsilon)
-    return rate * share, side, "adaptive"
+    return rate * share, side, release.kind
 
 
-def accuracy_words(release: Any, side: float) -> str:
+def accuracy_words(release: Release, side: float) -> str:
     """How far off the points of a release are, in words."""
     if not release.size:
         return "It stands for no points at all."

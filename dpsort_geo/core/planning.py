@@ -24,7 +24,7 @@ from .accuracy import (
     up_to_three_digits,
 )
 from .errors import BadInputError
-from .rules import measured_by
+from .rules import METHODS, check_mechanism, measured_by
 from .rules.axes import Axis
 from .rules.budget import exact_epsilon
 from .rules.group_size import default_group_size
@@ -135,7 +135,7 @@ class Plan:
         return "\n".join(lines)
 
     def _cells(self) -> str:
-        if self.cell is None or self.default_cell is None or self.method != "adaptive":
+        if self.cell is None or self.default_cell is None or not self._kind.COUNTS_PLACES:
             return ""
         own, default = self._length(self.cell), self._length(self.default_cell)
         if self.cell == self.default_cell:
@@ -192,6 +192,7 @@ def plan_side(
     """
     if (epsilon is None) == (target_error is None):
         raise BadInputError("Give either epsilon or target_error: the other one follows from it.")
+    check_mechanism(method, METHODS)
     if protects not in ("point", "person"):
         raise BadInputError(f"A plan protects a 'point' or a 'person', not {protects!r}.")
     if target_error is not None:

@@ -16,12 +16,6 @@ if TYPE_CHECKING:
     from .release import Release
 
 _FILL = "  # to fill in"
-_MECHANISMS = {
-    "adaptive": "Noisy counts of quadtree cells, refined where they are large (adaptive).",
-    "sort": "Noisy sums of groups of sorted places along a Hilbert curve (sort).",
-    "hybrid": "Noisy counts of cells, and sums of sorted places inside them (hybrid).",
-    "views": "Noisy counts of quadtree cells: of all points, by category, by time (views).",
-}
 
 
 def registry_record(release: Release, title: str = "", spent: Optional[Spent] = None) -> str:
@@ -96,7 +90,7 @@ def registry_record(release: Release, title: str = "", spent: Optional[Spent] = 
                 "preprocessing_and_hyperparameter_tuning": "Points outside of the public area were "
                 + ("left out." if release.outside == "drop" else "moved to it.")
                 + " The software sets nothing by looking at the points without noise.",
-                "mechanisms": f"{_MECHANISMS[release.kind]} Exact discrete Laplace noise in whole "
+                "mechanisms": f"{release.measured.WORDS} Exact discrete Laplace noise in whole "
                 "numbers from the operating system's entropy, no floating point; "
                 f"{release.statement()['software']}.",
                 "justification": "",

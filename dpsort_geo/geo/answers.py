@@ -14,7 +14,7 @@ import shapely
 
 from ..core.errors import BadInputError
 from ..core.public.compare import compare_zones
-from ..core.public.counts import Counts, count_table, zone_areas, zone_lengths
+from ..core.public.counts import RELIABLE, Counts, count_table, zone_areas, zone_lengths
 
 if TYPE_CHECKING:
     from .release import Release
@@ -23,8 +23,6 @@ Array = np.ndarray
 #: polygons to count in
 Zones = Union[gpd.GeoDataFrame, gpd.GeoSeries]
 
-#: half of an interval is at most this share of a reliable estimate
-RELIABLE = 0.2
 #: places to which the covered share is told
 _PLACES = 3
 

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..core.errors import BadInputError
-from ..core.public.counts import check_confidence, zone_blocks
-from ..core.public.decode import Decoded
-from ..core.public.intervals import Estimate, limits
+from ..core.public.counts import check_confidence, count_slices
 from ..core.public.points import ranks
 from ..core.rules.axes import Axis
 from ..core.rules.time_axis import TimeAxis
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
     from .release import Release
 
 Array = np.ndarray
-
-#: rows of a long table that are worked on together
-_MOST_CELLS = 1 << 21
 
 
 def axis_number(axes: Sequence[Axis], name: str) -> int:
@@ -57,7 +52,7 @@ def label_columns(release: Facts) -> Dict[str, Any]:
         return {axis.name: label_values(axis, np.full(n, own)) for axis, own in one.items()}
     if not axes:
         return {}
-    labels = release.decoded.labels()  # type: ignore[attr-defined]
+    labels = release.decoded.labels()
     order = ranks(release.decoded.n)
     return {axis.name: label_values(axis, label[order]) for axis, label in zip(axes, labels)}
 
@@ -90,28 +85,13 @@ def count_by(
     rings = release.domain.zone_rings(shapes, frame.crs)
     sizes = [axes[number].size for number in numbers]
     slices = int(np.prod(sizes))
-    parts: List[List[Array]] = []
-    step = max(1, _MOST_CELLS // slices)
-    for first in range(0, len(rings), step):
-        parts.append(_counted(release.decoded, rings[first : first + step], numbers, confidence))
-    nothing = [np.zeros(0)] * 3
-    estimate, low, high = (np.concatenate(some) for some in zip(nothing, *parts))
+    estimate, low, high = count_slices(release.decoded, rings, numbers, confidence)
     table = frame.iloc[np.repeat(np.arange(len(frame)), slices)]
     columns: Dict[str, Any] = {}
     joint = np.unravel_index(np.tile(np.arange(slices), len(frame)), sizes)
     for number, own in zip(numbers, joint):
         columns[axes[number].name] = label_values(axes[number], own)
     return table.assign(**columns, estimate=estimate, low=low, high=high)
-
-
-def _counted(decoded: Decoded, rings: Any, numbers: List[int], confidence: float) -> List[Array]:
-    blocks = zone_blocks(decoded, rings)
-    found = decoded.estimate_slices(blocks, len(rings), numbers)  # type: ignore[attr-defined]
-    parts = (
-        found.mass, found.noise, found.cut, found.outside, found.unbiased, found.unclaimed,
-    )  # fmt: skip
-    flat = Estimate(*(part.reshape(-1) for part in parts))
-    return [flat.mass, *limits(decoded.release, flat, confidence)]
 
 
 class SeriesFrame(gpd.GeoDataFrame):
@@ -130,7 +110,9 @@ class SeriesFrame(gpd.GeoDataFrame):
             return str(table)
         plots = []
         for first in range(0, min(len(self), 12 * bins), bins):
-            plots.append(_plot(self.iloc[first : first + bins], str(self.index[first])))
+            rows = self.iloc[first : first + bins]
+            if rows["estimate"].notna().all():  # a zone outside of the domain has no counts
+                plots.append(_plot(rows, str(self.index[first])))
         return "".join(plots) + str(table)
 
 

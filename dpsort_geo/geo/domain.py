@@ -10,6 +10,7 @@ import numpy as np
 import pyproj
 import shapely
 
+from ..core.curve.blocks import pixel_area
 from ..core.curve.grid import Grid, order_for
 from ..core.errors import BadInputError
 from ..core.frame.area import Area as PlaneArea
@@ -164,8 +165,6 @@ class Domain(Frame):
 
     def mask(self, level: int) -> Array:
         """Share of allowed cells in each of 2^level x 2^level squares; row 0 is the south."""
-        from ..core.public.density import pixel_area  # which a plan need not wait for
-
         return pixel_area(self.grid, min(level, self.grid.order))
 
     def outline(self, level: int = _PICTURE_LEVEL) -> Any:

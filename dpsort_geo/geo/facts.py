@@ -74,7 +74,7 @@ class Facts:
 
     @property
     def mechanism(self) -> str:
-        """How it was measured: "adaptive", "sort" or "hybrid"."""
+        """How it was measured: "adaptive", "sort", "hybrid", or "views" for points with axes."""
         return self.release.kind
 
     @property
@@ -109,7 +109,7 @@ class Facts:
 
     @property
     def measured(self) -> Measured:
-        """The noisy integers: `SortSums`, `AdaptiveCounts` or `HybridCounts`."""
+        """The noisy integers: `SortSums`, `AdaptiveCounts`, `HybridCounts` or `ViewCounts`."""
         return self.release.measured
 
     @property
@@ -203,13 +203,12 @@ class Facts:
 
     def __str__(self) -> str:
         core = self.release
-        who = counted_words(core)
+        method, who = core.measured.METHOD, counted_words(core)
         # an exact n is public: whoever sees the release sees how many there are
         how = "about" if core.neighbours == "add-remove" else "exactly"
-        kind = "adaptive" if core.axes else core.kind  # its trees with axes are called views inside
         by = " by " + " and ".join(axis.name for axis in core.axes) if core.axes else ""
         return (
-            f"{kind} release of {how} {core.size:,} {who}{by} at epsilon = {core.epsilon}\n"
+            f"{method} release of {how} {core.size:,} {who}{by} at epsilon = {core.epsilon}\n"
             f"{self.error_words()}\n{core.statement()['summary']}\n{self.domain}"
         )
 

@@ -122,7 +122,7 @@ class Release(PublishedPoints, Maps):
         level: Optional[float] = None,
         by: Optional[Sequence[str]] = None,
         per: Optional[str] = None,
-        reliable: float = answers.RELIABLE,
+        reliable: float = query.RELIABLE,
     ) -> gpd.GeoDataFrame:
         """Zones with the estimated number of points in each, and its interval.
 

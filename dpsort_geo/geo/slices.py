@@ -20,7 +20,7 @@ class GeoSlice(Release):
 
     @cached_property
     def decoded(self) -> Decoded:
-        return self.whole.decoded.select(self.chosen)  # type: ignore[attr-defined]
+        return self.whole.decoded.select(self.chosen)
 
     @property
     def n(self) -> int:

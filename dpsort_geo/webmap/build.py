@@ -9,6 +9,7 @@ import numpy as np
 from ..core import accuracy
 from ..core.errors import BadInputError
 from ..core.public import points as diffusion
+from ..core.public.leaves import columns_and_rows
 from ..core.rules.time_axis import TimeAxis
 from ..core.statement import counted_words
 from .dots import MOST_COUNTED, MOST_DOTS, Layer, circles_layer, dots_layer, even_sample
@@ -171,8 +172,6 @@ def two_digits(value: float) -> str:
 
 
 def _middles(regions: Regions) -> Tuple[Array, Array]:
-    from ..core.public.leaves import columns_and_rows
-
     column, row = columns_and_rows(regions.level, regions.index)
     size = 0.5**regions.level
     return (column + 0.5) * size, (row + 0.5) * size

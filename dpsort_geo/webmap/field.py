@@ -13,8 +13,9 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 
 from ..core.curve import hilbert
+from ..core.curve.blocks import pixel_area
 from ..core.public.decode import Decoded
-from ..core.public.density import pixel_area, raster
+from ..core.public.density import raster
 from ..geo.domain import Domain
 from .pack import pack
 from .sheet import Sheet

@@ -10,6 +10,7 @@ import numpy as np
 from branca.utilities import image_to_url
 
 from ..core.accuracy import terms_of
+from ..core.curve import hilbert
 from ..core.errors import BadInputError
 from ..core.public.picture import RAMP
 from .build import two_digits
@@ -79,8 +80,6 @@ def small_multiples(release: Any, number: int) -> SmallMultiples:
 
 def _laid_out(kept: Array, share: Array, level: int) -> Tuple[Array, Array]:
     """Shares of blocks as a square picture, row 0 the south."""
-    from ..core.curve import hilbert
-
     column, row = hilbert.decode(kept, level)
     values, known = np.zeros((2**level, 2**level)), np.zeros((2**level, 2**level), bool)
     values[row, column], known[row, column] = share, True

@@ -13,10 +13,10 @@ from typing import Any, Dict, List, Sequence, Tuple
 
 import numpy as np
 
-from ..core.curve.blocks import Blocks
+from ..core.curve import hilbert
+from ..core.curve.blocks import Blocks, pixel_area
 from ..core.curve.grid import Grid
 from ..core.public.decode import Decoded
-from ..core.public.density import pixel_area
 from ..core.public.intervals import Estimate, limits
 from ..geo.domain import Domain
 from .field import blur, cells_at
@@ -124,7 +124,7 @@ def even_regions(domain: Domain, most: int) -> Regions:
     return Regions(domain, np.full(some.size, level), some, owner, level)
 
 
-def slice_answers(decoded: Any, blocks: Blocks, zones: int) -> List[Answers]:
+def slice_answers(decoded: Decoded, blocks: Blocks, zones: int) -> List[Answers]:
     """For each joint choice of slices, what is known: a row a choice, none of an axis first.
 
     The number of a choice is that of a place in an array with one more than its size along each
@@ -216,7 +216,5 @@ def _room(grid: Grid, level: int) -> Array:
 
 
 def _rows_and_columns(level: int) -> Tuple[Array, Array]:
-    from ..core.curve import hilbert
-
     column, row = hilbert.decode(np.arange(4**level, dtype=np.int64), level)
     return row, column

@@ -10,8 +10,8 @@ import pandas as pd
 import shapely
 
 from ..core.errors import BadInputError
-from ..core.public.counts import zone_blocks
-from ..geo.answers import RELIABLE, count_zones, people_of, zone_frame
+from ..core.public.counts import RELIABLE, zone_blocks
+from ..geo.answers import count_zones, people_of, zone_frame
 from ..geo.host import rings_of
 from .pack import pack_rings
 from .regions import CONFIDENCE, Answers, choices, pack_answers, slice_answers

@@ -1,18 +1,19 @@
 """What to expect before publishing: from the number of points, the area and epsilon alone."""
 
+from ._vendor.dpsort_geo.choices import plan_relation
 from ._vendor.dpsort_geo.curve.grid import order_for
 from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.planning import plan_side
 from .i18n import number_text, tr
 
 
-def expected(n, area, epsilon, method="adaptive", axes=()):
+def expected(n, area, epsilon, method="adaptive", axes=(), neighbours="replace"):
     """The plan for n points in an area, or None when nothing useful can be said."""
     if n < 1:
         return None
     try:
         side = area.side * area.metres
-        return plan_side(n, side, epsilon=epsilon, method=method, axes=axes)
+        return plan_relation(n, side, epsilon, None, method, axes=axes, neighbours=neighbours)
     except BadInputError:
         return None
 

@@ -11,11 +11,11 @@ from qgis.PyQt.QtCore import QBuffer, QByteArray, QIODevice
 from qgis.PyQt.QtGui import QImage
 
 from ._vendor.dpsort_geo.atomic import write_text
+from ._vendor.dpsort_geo.curve.blocks import pixel_area
 from ._vendor.dpsort_geo.errors import NotVerifiedError
 from ._vendor.dpsort_geo.frame.area import wrapped
 from ._vendor.dpsort_geo.frame.host import LONLAT
 from ._vendor.dpsort_geo.frame.rings import box_ring
-from ._vendor.dpsort_geo.public.density import pixel_area
 from ._vendor.dpsort_geo.public.picture import RAMP, picture
 from .axis_fields import slice_words
 from .classes import log_steps

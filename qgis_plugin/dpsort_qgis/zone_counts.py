@@ -7,13 +7,9 @@ from qgis.core import QgsDistanceArea, QgsUnitTypes
 
 from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.frame.zones import zone_rings
-from ._vendor.dpsort_geo.public.counts import check_confidence, count_table, zone_blocks
-from ._vendor.dpsort_geo.public.intervals import Estimate, limits
+from ._vendor.dpsort_geo.public.counts import RELIABLE, count_slices, count_within
 from .compat import square_kilometres
 from .i18n import tr
-
-#: half of an interval is at most this share of a reliable estimate
-RELIABLE = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,25 +30,15 @@ class Rows:
 
 def count_rows(reading, polygons, crs, confidence, axes=()):
     """Rows of counts; ``axes`` are numbers of the release's axes, none for all points together."""
-    check_confidence(confidence)
     rings = zone_rings(reading.frame, polygons, crs)
     zones = np.arange(len(rings))
-    table = count_table(reading.decoded, rings, confidence)
     if not axes:
-        return Rows(zones, [], table.estimate, table.low, table.high)
+        return Rows(zones, [], *count_within(reading.decoded, rings, confidence))
     sizes = [reading.release.axes[number].size for number in axes]
     slices = int(np.prod(sizes))
-    blocks = zone_blocks(reading.decoded, rings)
-    found = reading.decoded.estimate_slices(blocks, len(rings), list(axes))
-    parts = (
-        found.mass, found.noise, found.cut, found.outside, found.unbiased, found.unclaimed,
-    )  # fmt: skip
-    flat = Estimate(*(part.reshape(-1) for part in parts))
-    numbers = [flat.mass, *limits(reading.release, flat, confidence)]
-    elsewhere = np.repeat(np.isnan(table.estimate), slices)
-    numbers = [np.where(elsewhere, np.nan, column) for column in numbers]
     labels = np.unravel_index(np.tile(np.arange(slices), len(rings)), sizes)
-    return Rows(np.repeat(zones, slices), list(labels), *numbers)
+    counted = count_slices(reading.decoded, rings, list(axes), confidence)
+    return Rows(np.repeat(zones, slices), list(labels), *counted)
 
 
 def square_km(geometries, crs, context):

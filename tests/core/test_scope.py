@@ -16,9 +16,9 @@ from dpsort_geo.core.errors import BadInputError, NotVerifiedError
 from dpsort_geo.core.private import sort
 from dpsort_geo.core.private.adaptive import publish
 from dpsort_geo.core.private.cells import count_cells
-from dpsort_geo.core.private.persons import count_persons
 from dpsort_geo.core.release import Release
 from dpsort_geo.core.statement import NO_LEDGER
+from tests.persons import count_persons
 
 GRID = Grid(0.0, 0.0, 1.0, 3)
 AT = np.arange(8.0)

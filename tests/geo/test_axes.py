@@ -107,6 +107,24 @@ def test_a_long_table_has_a_row_for_each_zone_and_slice():
     assert theft["east", "theft"] < 150
 
 
+def test_a_zone_outside_of_the_domain_has_no_count_of_any_slice_and_no_plot():
+    afar = gpd.GeoDataFrame(
+        {"zone": ["afar"]}, geometry=[shapely.box(2, 48, 3, 49)], crs="EPSG:4326"
+    )
+    zones = pd.concat([HALVES, afar])
+    table = RELEASE.count_within(zones, by=["type"]).set_index("zone")
+    assert table.loc["afar", ["estimate", "low", "high"]].isna().all(axis=None)
+    assert table.loc[["west", "east"], ["estimate", "low", "high"]].notna().all(axis=None)
+    assert RELEASE.series(zones)._repr_html_().count("<svg") == 2
+
+
+def test_what_was_decoded_without_axes_has_no_slices():
+    decoded = dp.publish(FRAME, 3, DOMAIN).decoded
+    for ask in (decoded.labels, lambda: decoded.select({0: [0]})):
+        with pytest.raises(BadInputError, match="no categories"):
+            ask()
+
+
 def test_a_series_has_a_row_a_bin_and_a_plot_a_zone():
     series = RELEASE.series(HALVES)
     assert len(series) == 24 and list(series["when"][:2].dt.month) == [1, 2]

@@ -20,12 +20,12 @@ from dpsort_geo.core.curve.grid import Grid
 from dpsort_geo.core.private.adaptive import publish as publish_adaptive
 from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.private.hybrid import publish as publish_hybrid
-from dpsort_geo.core.private.persons import count_person_points, count_persons
 from dpsort_geo.core.private.sort import publish as publish_sorted
 from dpsort_geo.core.public.counts import count_within
 from dpsort_geo.core.public.decode import decode
 from dpsort_geo.core.public.points import points_at
 from dpsort_geo.core.release import Release, load
+from tests.persons import count_person_points, count_persons
 
 HERE = Path(__file__).parent
 RELEASES = (

@@ -11,10 +11,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpsort_geo.core.private import adaptive, hybrid, persons, sort
+from dpsort_geo.core.private import adaptive, hybrid, sort
 from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.rules import budget
 from dpsort_geo.core.rules.budget import UNITS, exact_epsilon, path_units
+from tests.persons import count_person_points, count_persons
 from tests.privacy.replay import Replay, additions, datasets, replacements, table, wild, worst_loss
 
 #: how the forced outputs are made: true to life, no noise, wild, all poor, all rich, absurdly rich
@@ -70,7 +71,7 @@ def person_exhaustive(kind, grid, points, epsilon, neighbours, transcripts, seed
         homes = [(a,) for a in lives] + [(a, b) for a in lives for b in lives]
         near = [(i, j) for i in range(len(lives)) for j in range(len(lives), len(homes))
                 if lives[i] in homes[j]]  # fmt: skip
-    count = persons.count_persons if kind == "adaptive" else persons.count_person_points
+    count = count_persons if kind == "adaptive" else count_person_points
     tables = [
         count(grid, *grid.centres(np.array(sum(home, ()))), np.repeat(
             np.arange(len(home)), [len(life) for life in home]))

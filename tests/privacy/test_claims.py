@@ -15,9 +15,9 @@ from dpsort_geo.core.private.adaptive import publish as publish_adaptive
 from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.private.hybrid import publish as publish_hybrid
 from dpsort_geo.core.private.noise import discrete_laplace
-from dpsort_geo.core.private.persons import count_persons
 from dpsort_geo.core.private.sort import publish as publish_sorted
 from dpsort_geo.core.rules.budget import PERSON_UNITS, epsilon_text
+from tests.persons import count_persons
 from tests.privacy.claims import (
     Tape,
     adaptive_tape,

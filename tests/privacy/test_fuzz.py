@@ -25,7 +25,6 @@ from dpsort_geo.core.errors import BadInputError, NotVerifiedError
 from dpsort_geo.core.private.adaptive import publish as publish_adaptive
 from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.private.hybrid import publish as publish_hybrid
-from dpsort_geo.core.private.persons import count_person_points, count_persons
 from dpsort_geo.core.private.sort import publish as publish_sorted
 from dpsort_geo.core.public.decode import decode
 from dpsort_geo.core.release import Release
@@ -33,6 +32,7 @@ from dpsort_geo.core.release_json import digest, pack, unpack
 from dpsort_geo.core.rules.budget import exact_epsilon
 from dpsort_geo.geo.private import arrow, coordinates, files
 from dpsort_geo.geo.release import Release as GeoRelease
+from tests.persons import count_person_points, count_persons
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 #: the tests try the same inputs every time; the audit tries more, and others each time

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from dpsort_geo.core.curve.grid import Grid
 from dpsort_geo.core.errors import BadInputError
-from dpsort_geo.core.private.persons import count_person_points, count_persons, joined_names
+from dpsort_geo.core.private.persons import joined_names
+from tests.persons import count_person_points, count_persons
 
 GRID = Grid(0.0, 0.0, 1.0, 2)
 TRIPS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 15)), min_size=1, max_size=40)

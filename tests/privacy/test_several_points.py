@@ -24,6 +24,7 @@ from dpsort_geo.core.private.publish import count_stream
 from dpsort_geo.core.rules import budget
 from dpsort_geo.core.rules.budget import exact_epsilon
 from tests.core.private import test_account
+from tests.persons import count_persons
 from tests.privacy import view_claims
 from tests.privacy.claims import _all_below
 from tests.privacy.replay import MASKED, SMALL, Replay, datasets, table, wild
@@ -174,7 +175,7 @@ TEXT = st.text(alphabet="ab ,|\x00'\"()", max_size=3)
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=30))
 def test_columns_together_are_one_name_where_all_of_them_are_equal_and_only_there(pairs):
     named = persons.pair_names([[a for a, _ in pairs], [b for _, b in pairs]])
-    counted = persons.count_persons(SMALL, *SMALL.centres(np.zeros(len(pairs), int)), named, 1)
+    counted = count_persons(SMALL, *SMALL.centres(np.zeros(len(pairs), int)), named, 1)
     assert counted.n == len(set(pairs))
 
 
@@ -192,7 +193,7 @@ def joined(columns, made):
     """AssertionError("refused") where the gap is refused; how many persons there are where not."""
     try:
         named = persons.pair_names([made(column) for column in columns])
-        counted = persons.count_persons(SMALL, *SMALL.centres(np.zeros(3, int)), named, 1)
+        counted = count_persons(SMALL, *SMALL.centres(np.zeros(3, int)), named, 1)
     except dp.BadInputError as error:
         assert "Every point needs a person" in str(error)
         raise AssertionError("refused") from None
@@ -203,9 +204,7 @@ def test_numbers_and_text_in_one_of_the_columns_are_refused():
     named = persons.pair_names([["ann", "bob"], [5, 6]])
     other = persons.pair_names([["ann", "bob"], ["5", "6"]])
     with pytest.raises(dp.BadInputError, match="Some persons are text"):
-        persons.count_persons(
-            SMALL, *SMALL.centres(np.zeros(4, int)), persons.joined_names([named, other])
-        )
+        count_persons(SMALL, *SMALL.centres(np.zeros(4, int)), persons.joined_names([named, other]))
 
 
 DOMAIN = dp.Domain.from_bounds((0, 0, 1000, 1000), crs="EPSG:3857", order=4)

@@ -114,3 +114,10 @@ def lay_out(values: Array, level: int) -> Array:
     i, j = hilbert.decode(np.arange(4**level), level)
     picture[j, i] = values
     return picture
+
+
+def pixel_area(grid: Grid, level: int) -> Array:
+    """Share of allowed cells in each of 2^level x 2^level pixels, laid out like a picture."""
+    index = np.arange(4**level, dtype=np.int64)
+    edge = grid.allowed_before(np.append(index, 4**level) << 2 * (grid.order - level))
+    return lay_out(np.diff(edge) / 4.0 ** (grid.order - level), level)

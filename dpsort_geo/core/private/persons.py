@@ -21,10 +21,7 @@ from typing import Any, Callable, Dict, Sequence, Set, Tuple
 
 import numpy as np
 
-from ..curve.grid import Grid
 from ..errors import BadInputError
-from ..rules.budget import PERSON_POINTS, PERSON_UNITS
-from .cells import Cells, from_counts, from_index
 from .entropy import draw_below
 
 Array = np.ndarray
@@ -36,39 +33,16 @@ _PLAIN = (str, int)
 _NAMES = (*_TEXT, numbers.Number, datetime.date, datetime.time, uuid.UUID)
 
 
-def count_persons(
-    grid: Grid, x: Array, y: Array, person: Array, units: int = PERSON_UNITS
-) -> Cells:
-    """Spread each person's mass of `units` over the cells of their points.
-
-    A cell gets the person's share of points there, rounded to whole units so that they add up to
-    `units` exactly (largest remainder; among equals the smaller curve index comes first).
-
-    Parameters
-    ----------
-    grid : Grid
-        The public grid.
-    x, y : array
-        Coordinates of the points.
-    person : array
-        Who each point belongs to: integers, text or anything hashable, no missing values.
-    units : int
-        Mass of one person.
-
-    Examples
-    --------
-    >>> grid = Grid(0.0, 0.0, 1.0, 1)
-    >>> cells = count_persons(grid, [0.5, 0.5, 1.5, 1.5], [0.5] * 4, ["ann", "ann", "ann", "bob"])
-    >>> cells.index, cells.count / 2**20
-    (array([0, 3]), array([0.66666698, 1.33333302]))
-    """
-    return from_counts(grid, *spread_units(_places(grid, x, y), person, units))
-
-
 def spread_units(index: Array, person: Any, units: int) -> Tuple[Array, Array]:
-    """Where each person's mass lies, and how much of it, from the places of their points.
+    """Where each person's mass of ``units`` lies, from the places of their points.
 
-    A place may be a cell or a cell of a slice; it is a whole number.
+    A place gets the person's share of points there, rounded to whole units so that they add up to
+    ``units`` exactly (largest remainder; among equals the smaller place comes first). A place may
+    be a cell or a cell of a slice; it is a whole number.
+
+    >>> place, mass = spread_units(np.array([0, 0, 3, 3]), ["ann", "ann", "ann", "bob"], 2**20)
+    >>> place, mass / 2**20
+    (array([0, 3, 3]), array([0.66666698, 0.33333302, 1.        ]))
     """
     code, index = _by_person(index, person)
     if not code.size:
@@ -93,33 +67,15 @@ def spread_units(index: Array, person: Any, units: int) -> Tuple[Array, Array]:
     return index, mass
 
 
-def count_person_points(
-    grid: Grid, x: Array, y: Array, person: Array, points: int = PERSON_POINTS
-) -> Cells:
-    """Take exactly `points` points of each person, evenly through their own points on the curve.
-
-    Point i of m is the one at rank floor((2i + 1) t / 2m) of the person's t sorted points, so
-    that a person with fewer points has them repeated.
-
-    Parameters
-    ----------
-    grid, x, y, person
-        As in `count_persons`.
-    points : int
-        Points that each person contributes.
-
-    Examples
-    --------
-    >>> grid = Grid(0.0, 0.0, 1.0, 1)
-    >>> cells = count_person_points(grid, [0.5, 1.5, 1.5], [0.5] * 3, ["ann", "ann", "bob"])
-    >>> cells.index, cells.count
-    (array([0, 3]), array([10, 30]))
-    """
-    return from_index(grid, choose_places(_places(grid, x, y), person, points))
-
-
 def choose_places(index: Array, person: Any, points: int) -> Array:
-    """So many places of each person, from the places of all their points."""
+    """So many places of each person, evenly through the places of all their points, sorted.
+
+    Place i of m is the one at rank floor((2i + 1) t / 2m) of the person's t, so that whoever has
+    fewer has them repeated.
+
+    >>> choose_places(np.array([0, 3, 3]), ["ann", "ann", "bob"], 4)
+    array([0, 0, 3, 3, 3, 3, 3, 3])
+    """
     if not 1 <= points <= 1000:
         raise BadInputError("The number of points per person must lie between 1 and 1000.")
     code, index = _by_person(index, person)
@@ -169,10 +125,6 @@ def pair_names(columns: Sequence[Any]) -> Array:
     for part in parts:
         _numbered(part)  # refuses what is missing, or no name
     return np.fromiter(zip(*(part.tolist() for part in parts)), object, parts[0].size)
-
-
-def _places(grid: Grid, x: Array, y: Array) -> Array:
-    return np.asarray(grid.curve_index(np.asarray(x), np.asarray(y)))
 
 
 def _by_person(index: Array, person: Any) -> Tuple[Array, Array]:

@@ -29,8 +29,11 @@ _ALL_PIECES = 1 << 17
 _MOST_PIECES = 1 << 18
 #: this near to all cells are all cells
 _NEAR = 1e-9
-#: zones of a long table that are in memory together
+#: zones of a long table that are in memory together; of one by slices, so many rows
 _MOST_ZONES = 1 << 12
+_MOST_ROWS = 1 << 21
+#: half of an interval is at most this share of a reliable estimate
+RELIABLE = 0.2
 
 
 def count_within(
@@ -76,6 +79,30 @@ def count_table(decoded: Decoded, zones: Sequence[Rings], confidence: float = 0.
     return Counts(*(np.concatenate(some) for some in zip(*[(nothing,) * 4, *parts])))
 
 
+def count_slices(
+    decoded: Decoded, zones: Sequence[Rings], axes: Sequence[int], confidence: float = 0.9
+) -> Tuple[Array, Array, Array]:
+    """The same as `count_within` for each joint slice of some axes: all those of a zone together.
+
+    ``axes`` are numbers of the release's axes; the slices of the last one follow each other.
+    """
+    check_confidence(confidence)
+    slices = int(np.prod([decoded.release.axes[axis].size for axis in axes]))
+    step = max(1, _MOST_ROWS // slices)
+    parts = [(np.zeros(0),) * 3]
+    for first in range(0, len(zones), step):
+        some = zones[first : first + step]
+        blocks = zone_blocks(decoded, some)
+        found = decoded.estimate_slices(blocks, len(some), axes)
+        limited = limits(decoded.release, found, confidence)
+        known = _known(decoded, some, share_of_cells(decoded.grid, blocks, len(some)))
+        columns = (np.where(known[:, None], column, np.nan) for column in (found.mass, *limited))
+        estimate, low, high = (column.reshape(-1) for column in columns)
+        parts.append((estimate, low, high))
+    estimate, low, high = (np.concatenate(some) for some in zip(*parts))
+    return estimate, low, high
+
+
 def check_confidence(confidence: float) -> None:
     """Refuse what is not a share of all intervals."""
     if not 0 < confidence < 1:
@@ -94,10 +121,16 @@ def _count(
     columns = [estimate.mass, low, high]
     if decoded.is_n_public:
         columns = [np.where(room > 1 - _NEAR, decoded.n, column) for column in columns]
+    known = _known(decoded, zones, room)
+    return (*(np.where(known, column, np.nan) for column in columns), room)
+
+
+def _known(decoded: Decoded, zones: Sequence[Rings], room: Array) -> Array:
+    """Which zones have a count: those with an allowed cell, or with nothing that could hold any."""
     known = room > 0
     for number in np.flatnonzero(~known).tolist():
         known[number] = _is_line(zones[number], decoded.grid)
-    return (*(np.where(known, column, np.nan) for column in columns), room)
+    return known
 
 
 def _is_line(rings: Rings, grid: Grid) -> bool:

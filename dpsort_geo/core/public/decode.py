@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Optional, Protocol, Tuple, cast
+from typing import List, Mapping, Optional, Protocol, Sequence, Tuple, cast
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from .intervals import Estimate
 Array = np.ndarray
 
 DECODERS = ("default", "paper")
+NO_AXES = "This release has no categories and no times."
 #: a place on the curve is read to 2^-8 of a cell's side, within what a float can hold
 _FINER = 8
 
@@ -52,6 +53,18 @@ class Decoded:
     def estimate_in(self, blocks: Blocks, zones: int) -> Estimate:
         """Mass in each zone, and what is unknown about it."""
         raise NotImplementedError
+
+    def estimate_slices(self, blocks: Blocks, zones: int, axes: Sequence[int]) -> Estimate:
+        """The same for every joint slice of some axes, where the release has any: a row a zone."""
+        raise BadInputError(NO_AXES)
+
+    def labels(self, points: Optional[int] = None) -> List[Array]:
+        """The slice of each axis for each published point, or for so many of them."""
+        raise BadInputError(NO_AXES)
+
+    def select(self, chosen: Mapping[int, Sequence[int]]) -> Decoded:
+        """What the release says about the points in chosen slices, by the number of the axis."""
+        raise BadInputError(NO_AXES)
 
     def locate(self, mass: Array, diffuse: bool) -> Tuple[Array, Array]:
         """Coordinates of the points before which F has these masses.

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve import hilbert
-from ..curve.blocks import Blocks, lay_out
-from ..curve.grid import Grid
+from ..curve.blocks import Blocks, lay_out, pixel_area
 from ..errors import BadInputError
 from .coverage import cover_leaves
 from .decode import Decoded
@@ -47,13 +46,6 @@ def _lean(leaves: Leaves, level: int) -> Array:
         part = leaves.mass[covered.leaf] * covered.mass
         mass[first : first + _CHUNK] = np.bincount(covered.zone, part, some.size)
     return lay_out(mass, level)
-
-
-def pixel_area(grid: Grid, level: int) -> Array:
-    """Share of each pixel's cells that are allowed, 0 to 1."""
-    index = np.arange(4**level, dtype=np.int64)
-    edge = grid.allowed_before(np.append(index, 4**level) << 2 * (grid.order - level))
-    return lay_out(np.diff(edge) / 4.0 ** (grid.order - level), level)
 
 
 def _smooth(leaves: Leaves, level: int, rounds: int = ROUNDS) -> Array:

@@ -10,9 +10,10 @@ import math
 
 import numpy as np
 
-from ..accuracy import expected_error, share_of_all
+from ..accuracy import expected_error, terms_of
+from ..curve.blocks import pixel_area
 from .decode import Decoded
-from .density import pixel_area, raster
+from .density import raster
 
 #: pixels along the outline are the edge of a domain: of this level, or as wide as the error to
 #: expect, beyond which the noise carries points from the edge
@@ -42,11 +43,7 @@ def crowds_edge(decoded: Decoded) -> bool:
     release = decoded.release
     if decoded.n * release.exact_epsilon < _CLEAR:
         return False
-    rate, method = float(release.exact_epsilon), release.kind
-    if release.axes:
-        rate *= share_of_all(release.axes, decoded.n, release.epsilon)
-        method = "adaptive"
-    error = expected_error(decoded.n, rate, 1.0, method)
+    error = expected_error(decoded.n, *terms_of(release, 1.0))
     level = max(1, min(_LEVEL, decoded.grid.order, math.floor(-math.log2(error))))
     area = pixel_area(decoded.grid, level)
     allowed = np.pad(area > 0, 1)

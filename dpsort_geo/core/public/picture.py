@@ -7,10 +7,11 @@ from typing import Optional, Tuple
 
 import numpy as np
 
+from ..curve.blocks import pixel_area
 from ..errors import BadInputError
 from ..frame.ground import Frame
 from .decode import Decoded
-from .density import MAX_LEVEL, SMOOTH_LEVEL, pixel_area, raster
+from .density import MAX_LEVEL, SMOOTH_LEVEL, raster
 
 Array = np.ndarray
 

@@ -50,6 +50,11 @@ class AdaptiveCounts(Measured):
     """Counts of quadtree nodes: what was asked and answered, in the order of the rule."""
 
     KIND: ClassVar[str] = "adaptive"
+    METHOD: ClassVar[str] = "adaptive"
+    WORDS: ClassVar[str] = (
+        "Noisy counts of quadtree cells, refined where they are large (adaptive)."
+    )
+    ERROR_LAW: ClassVar[Tuple[float, float, float]] = (1.38, 0.612, 0.033)
     PERSON: ClassVar[int] = PERSON_UNITS
     COUNTS_PLACES: ClassVar[bool] = True
     ARRAYS: ClassVar[Tuple[str, ...]] = ("level", "index", "rate", "value")

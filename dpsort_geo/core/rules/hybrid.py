@@ -90,6 +90,10 @@ class HybridCounts(Measured):
     """Counts of blocks with sums inside them, or sums with counts of the bins between them."""
 
     KIND: ClassVar[str] = "hybrid"
+    METHOD: ClassVar[str] = "hybrid"
+    WORDS: ClassVar[str] = "Noisy counts of cells, and sums of sorted places inside them (hybrid)."
+    ERROR_LAW: ClassVar[Tuple[float, float, float]] = (2.26, 0.567, 0.0)
+    HAS_GROUPS: ClassVar[bool] = True
     PERSON: ClassVar[int] = PERSON_POINTS
     ARRAYS: ClassVar[Tuple[str, ...]] = ("counts", "sums")
     SETTINGS: ClassVar[Tuple[str, ...]] = (

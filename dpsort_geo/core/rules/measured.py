@@ -37,8 +37,16 @@ Self = TypeVar("Self", bound="Measured")
 class Measured:
     """Base of what the mechanisms measure; `check` is the public rule, replayed on the numbers."""
 
-    #: the mechanism's name in files and in ``method=``
+    #: the mechanism's name in files and in the registry
     KIND: ClassVar[str]
+    #: its name in ``method=``
+    METHOD: ClassVar[str]
+    #: what it publishes, in a sentence for those who keep records of releases
+    WORDS: ClassVar[str]
+    #: factor, power and spread of its earth mover's distance as a part of the domain's side,
+    #: factor (n epsilon)^-power + spread / sqrt(n), fitted to six real data sets by
+    #: benchmarks/plan.py
+    ERROR_LAW: ClassVar[Tuple[float, float, float]]
     #: names of the arrays, in the order of a file
     ARRAYS: ClassVar[Tuple[str, ...]]
     #: names of the public integers
@@ -49,6 +57,8 @@ class Measured:
     COUNTS_PLACES: ClassVar[bool] = False
     #: whether it is measured of points with a category or a date
     HAS_AXES: ClassVar[bool] = False
+    #: whether it sums groups of points, whose size can be chosen
+    HAS_GROUPS: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for name in self.ARRAYS:

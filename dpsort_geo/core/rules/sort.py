@@ -27,6 +27,10 @@ class SortSums(Measured):
     """Noisy sums of groups of the sorted positions (step A3), and the scale of their noise."""
 
     KIND: ClassVar[str] = "sort"
+    METHOD: ClassVar[str] = "sort"
+    WORDS: ClassVar[str] = "Noisy sums of groups of sorted places along a Hilbert curve (sort)."
+    ERROR_LAW: ClassVar[Tuple[float, float, float]] = (0.884, 0.300, 0.0)
+    HAS_GROUPS: ClassVar[bool] = True
     PERSON: ClassVar[int] = PERSON_POINTS
     ARRAYS: ClassVar[Tuple[str, ...]] = ("sums",)
     SETTINGS: ClassVar[Tuple[str, ...]] = (

@@ -70,6 +70,12 @@ class ViewCounts(Measured):
     """Counts of quadtree nodes in all views: what was asked and answered, in order."""
 
     KIND: ClassVar[str] = "views"
+    METHOD: ClassVar[str] = AdaptiveCounts.METHOD
+    WORDS: ClassVar[str] = (
+        "Noisy counts of quadtree cells: of all points, by category, by time (views)."
+    )
+    #: of the map of all points, at its share of epsilon
+    ERROR_LAW: ClassVar[Tuple[float, float, float]] = AdaptiveCounts.ERROR_LAW
     PERSON: ClassVar[int] = PERSON_UNITS
     COUNTS_PLACES: ClassVar[bool] = True
     HAS_AXES: ClassVar[bool] = True

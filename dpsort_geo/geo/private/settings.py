@@ -65,7 +65,6 @@ def find_doubts(
     if neighbours == "replace":
         # whether this is said depends on n, so it is said only where n is public
         rate = float(each) * accuracy.share_of_all(axes, n, each)
-        method = "adaptive" if axes else method
         expected = accuracy.expected_error(n, rate, domain.side, method)
         if expected > domain.side / 10:
             found.append(

@@ -8,6 +8,7 @@ from qgis.core import (
 )
 
 from .._vendor.dpsort_geo.errors import BadInputError
+from .._vendor.dpsort_geo.rules import mechanism_of
 from ..axis_fields import declared_axes, step_words
 from ..i18n import tr
 from .making_parameters import MakingParameters
@@ -108,7 +109,9 @@ class AxisParameters(MakingParameters):
 
 def check_method(axes, method):
     """Refuse axes for a mechanism that knows none."""
-    if axes and method != "adaptive":
+    try:
+        mechanism_of(method, bool(axes))
+    except BadInputError:
         raise BadInputError(
             tr("Only the adaptive method knows categories and times; choose that one.")
-        )
+        ) from None

@@ -7,7 +7,7 @@ from .._vendor.dpsort_geo.errors import BadInputError
 from .._vendor.dpsort_geo.frame.area import ledger_text
 from .._vendor.dpsort_geo.private.ledger import total_text
 from .._vendor.dpsort_geo.public.edge import crowds_edge
-from .._vendor.dpsort_geo.rules import METHODS
+from .._vendor.dpsort_geo.rules import METHODS, measured_by, mechanism_of
 from .._vendor.dpsort_geo.rules.budget import NEIGHBOURS, epsilon_text
 from ..datasets import (
     check_names,
@@ -67,7 +67,7 @@ class PublishPoints(PublishParameters):
         self.check_area(parameters, context, private=self.INPUT)
         size = parameters.get(self.GROUP_SIZE)
         method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
-        if size not in (None, "") and method == "adaptive":
+        if size not in (None, "") and not measured_by(method).HAS_GROUPS:
             raise BadInputError(tr("The adaptive method has no group size; leave it empty."))
         words = self.row_words(layer, parameters, context)
         check_method(words.axes, method)
@@ -184,7 +184,7 @@ class PublishPoints(PublishParameters):
     def _method(self, parameters, context):
         """The mechanism; points with axes have one of their own."""
         chosen = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
-        return "views" if self._words.axes else chosen
+        return mechanism_of(chosen, bool(self._words.axes))
 
     @property
     def _unit(self):
@@ -231,8 +231,10 @@ class PublishPoints(PublishParameters):
     def _tell(self, reading, area, feedback):
         """Say how far off the map is, and what looks wrong about it; gives the plan."""
         release = reading.release
-        method = "adaptive" if release.axes else release.kind
-        plan = expected(release.size, area, float(release.epsilon), method, release.axes)
+        plan = expected(
+            release.size, area, float(release.exact_epsilon), release.measured.METHOD,
+            release.axes, release.neighbours,
+        )  # fmt: skip
         if plan is not None:
             words = tr("Typical error to expect: about {error}")
             feedback.pushInfo(words.format(error=length(plan.expected_error)))

@@ -38,6 +38,7 @@ class Choice:
     method: str = "adaptive"
     person: bool = False
     axes: Tuple = ()
+    neighbours: str = "replace"
     notes: List[str] = field(default_factory=list)
     hint: str = ""
 
@@ -45,7 +46,7 @@ class Choice:
         """What to expect, or None."""
         if self.area is None or self.n < 1:
             return None
-        return expected(self.n, self.area, self.epsilon, self.method, self.axes)
+        return expected(self.n, self.area, self.epsilon, self.method, self.axes, self.neighbours)
 
 
 class Expectation(QFrame):

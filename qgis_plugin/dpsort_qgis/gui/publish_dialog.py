@@ -12,7 +12,7 @@ from qgis.PyQt.QtWidgets import (
 )
 
 from .._vendor.dpsort_geo.errors import BadInputError
-from .._vendor.dpsort_geo.rules import METHODS
+from .._vendor.dpsort_geo.rules import METHODS, measured_by
 from .._vendor.dpsort_geo.rules.budget import NEIGHBOURS, epsilon_text
 from ..datasets import total_after
 from ..doubts import doubts, suggest_boundary
@@ -154,7 +154,7 @@ class PublishDialog(Window):
         layer = self.points.current()
         self.axes.set_layer(layer)
         self.area.set_private(layer)
-        self.group_size.setEnabled(self._method() != "adaptive")
+        self.group_size.setEnabled(measured_by(self._method()).HAS_GROUPS)
         self.output.suggest(layer, epsilon_text(self.epsilon.value()))
         self.choice = self._choice()
         self.plan = self.card.show_choice(self.choice)
@@ -177,7 +177,7 @@ class PublishDialog(Window):
             notes.append(suggest_boundary())
         return Choice(
             area, self.points.count.value(), epsilon, total, self._method(),
-            self.points.several.isChecked(), self.axes.axes(), notes, hint,
+            self.points.several.isChecked(), self.axes.axes(), self._relation(), notes, hint,
         )  # fmt: skip
 
     def _hint(self, area):
@@ -190,7 +190,7 @@ class PublishDialog(Window):
         return self.axes.problem() or Run(ALGORITHM, self._parameters()).problem()
 
     def _parameters(self):
-        sized = self._method() != "adaptive" and self.group_size.value()
+        sized = measured_by(self._method()).HAS_GROUPS and self.group_size.value()
         return {
             **self.points.parameters(),
             **self.area.parameters(),

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from dpsort_geo.core.curve.blocks import pixel_area
 from dpsort_geo.core.curve.cover import cover
 from dpsort_geo.core.curve.grid import Grid
 from dpsort_geo.core.errors import BadInputError
@@ -16,7 +17,7 @@ from dpsort_geo.core.private.hybrid import publish as publish_hybrid
 from dpsort_geo.core.private.sort import publish as publish_sorted
 from dpsort_geo.core.public.counts import count_within, quantiles
 from dpsort_geo.core.public.decode import decode
-from dpsort_geo.core.public.density import pixel_area, raster
+from dpsort_geo.core.public.density import raster
 from dpsort_geo.core.public.points import points
 
 N = 2000

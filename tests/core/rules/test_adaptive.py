@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpsort_geo.core.curve.blocks import pixel_area
 from dpsort_geo.core.curve.grid import Grid
 from dpsort_geo.core.errors import BadInputError
 from dpsort_geo.core.private.adaptive import publish as publish_adaptive
 from dpsort_geo.core.private.cells import Cells, count_cells
 from dpsort_geo.core.public.decode import decode
-from dpsort_geo.core.public.density import pixel_area, raster
+from dpsort_geo.core.public.density import raster
 from dpsort_geo.core.public.parabola import fit_parabolas
 from dpsort_geo.core.public.points import points
 from dpsort_geo.core.rules.adaptive import (

@@ -8,14 +8,17 @@ import city
 import numpy as np
 from asked import BOX, CONTEXT, FOLDER, coordinates, name_of, publish, rectangle
 from dpsort_qgis import datasets, reading
+from dpsort_qgis._vendor.dpsort_geo.accuracy import expected_error, terms_of
 from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
 from dpsort_qgis._vendor.dpsort_geo.private.packed import Packed, pack
 from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis._vendor.dpsort_geo.rules import METHODS
 from dpsort_qgis._vendor.dpsort_geo.rules.budget import NEIGHBOURS
 from dpsort_qgis.host import crs_of, transformed
+from dpsort_qgis.i18n import length
 from dpsort_qgis.reading import Reading
 from qgis.core import (
+    QgsApplication,
     QgsCoordinateTransformContext,
     QgsGeometry,
     QgsProcessingContext,
@@ -60,6 +63,26 @@ class Publishing(unittest.TestCase):
                         self.assertTrue(release.private)
                         self.assertTrue(release.verify())
                         self.assertEqual(results["OUTPUT"].featureCount(), release.size)
+
+    def test_the_error_to_expect_is_that_of_the_other_face_for_both_relations(self):
+        for relation in range(2):
+            with self.subTest(relation=relation):
+                listener = city.Listener()
+                release = load(publish(city.calls(800), listener, NEIGHBOURS=relation)["RELEASE"])
+                side = reading.Reading(release, CONTEXT).frame.side
+                error = expected_error(release.size, *terms_of(release, side))
+                wanted = f"Typical error to expect: about {length(error)}"
+                self.assertIn(wanted, listener.said)
+
+    def test_the_defaults_are_those_of_the_other_faces(self):
+        def default(algorithm, name):
+            known = QgsApplication.processingRegistry().algorithmById(f"dpsort:{algorithm}")
+            return known.parameterDefinition(name).defaultValue()
+
+        self.assertEqual(METHODS[default("publishpoints", "METHOD")], "adaptive")
+        self.assertEqual(NEIGHBOURS[default("publishpoints", "NEIGHBOURS")], "replace")
+        self.assertEqual(default("countinpolygons", "LEVEL"), 90)
+        self.assertFalse(default("densityfromrelease", "CELL"))
 
     def test_that_nobody_is_there_is_not_told_where_n_is_not_public(self):
         page = FOLDER / "nobody.html"
