@@ -29,6 +29,15 @@ def union_of(features):
     return QgsGeometry.unaryUnion([shape for shape in shapes if not shape.isEmpty()])
 
 
+def leak():
+    """What is said of an area that was read from the points."""
+    return tr(
+        "The public area is the bounding box of the private points, which tells where the "
+        "outermost person is. Choose an area that is known without the points: a boundary layer "
+        "is best."
+    )
+
+
 def _known(crs):
     if not crs.isValid():
         raise BadInputError(

@@ -10,11 +10,18 @@ from typing import Union
 
 from qgis.core import (
     QgsCoordinateReferenceSystem,
+    QgsExpression,
     QgsFeatureRequest,
     QgsProcessingFeatureSourceDefinition,
     QgsVectorLayerFeatureSource,
     QgsVectorLayerSelectedFeatureSource,
 )
+
+from ._vendor.dpsort_geo.errors import BadInputError
+from .i18n import tr
+
+#: functions of expressions that see other features, beside all aggregates and those of users
+_SEE_OTHERS = ("get_feature", "layer_property", "eval", "num_selected", "overlay_")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,4 +66,35 @@ def take(layer, value):
         expression=expression,
         limit=getattr(definition, "featureLimit", -1),
         source=kind(layer),
+    )
+
+
+def refuse_entangled(taken):
+    """Refuse a part of a private layer in which one row decides whether another is there.
+
+    One row less would let another in, and change the data by more than the promise covers.
+    """
+    if taken.limit > 0:
+        raise BadInputError(
+            tr(
+                "A limit on the number of features would let one point decide whether another is "
+                "published; take the limit away, or choose the features by their own values."
+            )
+        )
+    if taken.expression and _sees_others(taken.expression):
+        raise BadInputError(
+            tr(
+                "The filter looks at other features than its own, so that one point would decide "
+                "whether another is published; filter by the values of each feature alone."
+            )
+        )
+
+
+def _sees_others(expression):
+    names = QgsExpression(expression).referencedFunctions()
+    groups = {one.name(): one.groups() for one in QgsExpression.Functions()}
+    return any(
+        name.startswith(_SEE_OTHERS)
+        or {group.lower() for group in groups.get(name, ["custom"])} & {"aggregates", "custom"}
+        for name in names
     )

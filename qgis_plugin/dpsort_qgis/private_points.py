@@ -11,10 +11,12 @@ import numpy as np
 from qgis.core import QgsGeometry, QgsWkbTypes
 
 from ._vendor.dpsort_geo.errors import BadInputError
+from ._vendor.dpsort_geo.private.extent import Extents
 from ._vendor.dpsort_geo.private.noisy_n import refuse_nothing
 from ._vendor.dpsort_geo.private.persons import joined_names, names_of
 from ._vendor.dpsort_geo.private.publish import count_stream, measure
 from ._vendor.dpsort_geo.private.slices import SlicedTally, count_slices, joint_slices
+from .area import leak
 from .host import check_grids, crs_text, transformed
 from .i18n import tr
 from .point_layers import WKB_POINT
@@ -51,14 +53,38 @@ def count_points(taken, area, grid, method, neighbours, words, context, feedback
         raise BadInputError(tr("The public area is too small; give a larger one."))
     for crs in (area.crs, area.working_crs):
         crs_text(crs)  # refuses what no reader would read
-    chunks = read_points(taken, area.working_crs, context, feedback, words)
+    reach = Reach(taken.crs, area, context.transformContext())
+    chunks = read_points(taken, area.working_crs, context, feedback, words, reach.see)
     if words.axes:
         cells = _count_slices(grid, words, chunks)
     else:
         batches = ((x, y, beside[0] if words.person else None) for x, y, beside in chunks)
         cells = count_stream(grid, batches, bool(words.person), method)
+    reach.check()
     refuse_nothing(cells.n, neighbours)
     return cells
+
+
+class Reach:
+    """How far the points reach that were read; refuses an area that was drawn around them."""
+
+    def __init__(self, crs, area, transforms):
+        check_grids(crs, area.crs, transforms)
+        self._crs, self._area, self._transforms = crs, area, transforms
+        self._extents = None
+
+    def see(self, x, y, moved):
+        """Points in the CRS of the layer, and moved to the working CRS."""
+        area = self._area
+        there = None if self._crs == area.crs else moved
+        if there is not None and area.crs != area.working_crs:
+            there = transformed(x, y, self._crs, area.crs, self._transforms)
+        self._extents = Extents.of(x, y, self._crs, there) | self._extents
+
+    def check(self):
+        """Refuse the area if its edges tell where the points end."""
+        if self._extents is not None and self._extents.shown_by(self._area):
+            raise BadInputError(leak())
 
 
 def _count_slices(grid, words, chunks):
@@ -88,8 +114,10 @@ def published(cells, area, epsilon, method, neighbours, unit, group_size):
     )
 
 
-def read_points(taken, working_crs, context, feedback, words):
+def read_points(taken, working_crs, context, feedback, words, see=None):
     """Chunks of ``(x, y, beside)`` in the working CRS; ``beside`` has a list for each reader.
+
+    ``see`` is shown all coordinates, as they are and moved to the working CRS.
 
     No message tells how many features were at fault, or which ones: that is private.
     """
@@ -104,10 +132,12 @@ def read_points(taken, working_crs, context, feedback, words):
         if not blocks:
             return
         x, y, beside = _coordinates(blocks, beside, bool(words.person))
-        x, y = transformed(x, y, taken.crs, working_crs, transforms)
-        if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        moved = transformed(x, y, taken.crs, working_crs, transforms)
+        if not all(np.isfinite(part).all() for part in (x, y, *moved)):
             raise BadInputError(_empty())
-        yield x, y, beside
+        if see is not None:
+            see(x, y, moved)
+        yield (*moved, beside)
         done += len(blocks)
         if taken.count > 0:
             feedback.setProgress(min(50.0, 50.0 * done / taken.count))

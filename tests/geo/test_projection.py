@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dpsort_geo as dp
+from dpsort_geo.geo.crs import read_crs
+from dpsort_geo.geo.host import HOST
 from dpsort_geo.geo.projection import Azimuthal, closed_form
 
 GEOD = pyproj.Geod(ellps="WGS84")
@@ -121,3 +123,27 @@ def test_domains_survive_pickling_and_project_any_shape():
     lon, lat = np.full((2, 3), -1.5), np.full((2, 3), 52.0)
     assert again == domain and again.project(lon, lat)[0].shape == (2, 3)
     assert domain.project(np.empty(0), np.empty(0))[0].size == 0
+
+
+@pytest.mark.parametrize(("source", "target"), [(4267, 4326), (4326, 27700), (4230, 3035)])
+def test_where_a_point_goes_depends_on_that_point_alone(source, target):
+    """PROJ has several operations for these, and chooses one for each point by where it lies."""
+    rng = np.random.default_rng(4)
+    x, y = rng.uniform((-180, -85), (180, 85), (300, 2)).T
+    x[::7], y[::11] = 1e300, np.inf
+    crs = read_crs(source), read_crs(target)
+    together = np.array(HOST.transform(x, y, *crs))
+    order = rng.permutation(300)
+    assert np.array_equal(np.array(HOST.transform(x[order], y[order], *crs)), together[:, order])
+    alone = [HOST.transform(x[i : i + 1], y[i : i + 1], *crs) for i in range(300)]
+    assert np.array_equal(np.array(alone)[:, :, 0].T, together)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.floats(-720, 720), st.floats(-90, 90)), min_size=2, max_size=9))
+def test_the_closed_form_of_a_point_depends_on_that_point_alone(places):
+    lon, lat = np.array(places).T
+    form = Azimuthal(6378137.0, 0.0066943799901413165, 10.0, 52.0)
+    together = form.forward(lon, lat)
+    alone = [form.forward(lon[i : i + 1], lat[i : i + 1]) for i in range(lon.size)]
+    assert np.array_equal(np.array(alone)[:, :, 0].T, np.array(together))

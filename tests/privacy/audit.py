@@ -166,6 +166,11 @@ def properties(quick):
     return tests_of(".", quick, "-m", "hypothesis", "--hypothesis-profile=searching")
 
 
+def in_qgis(quick):
+    """The same doors in QGIS: who and where the rows of each provider are."""
+    return tests_of("qgis/test_algorithms.py", quick, "-k", "does_not_change_who_or_where")
+
+
 def tests_of(path, quick, *options):
     """Files of tests, with more kills and more fuzz than they have by themselves."""
     command = [sys.executable, "-m", "pytest", "-x", *options, str(ROOT / "tests" / path)]
@@ -203,10 +208,13 @@ CLAIMS = [
         ("the same at newer doors", "privacy/test_new_doors.py"),
         ("the same in a database", "privacy/test_database_doors.py"),
         ("the same on dask", "privacy/test_engine_doors.py"),
+        ("the same on Spark", "privacy/test_spark_doors.py"),
+        ("far points are not told by warnings", "privacy/test_far_places.py"),
         ("nothing but the release leaves", "privacy/test_nothing_else_leaves.py"),
         ("categories and dates: loss <= eps", "privacy/test_view_claims.py"),
         ("several points a person: loss <= eps", "privacy/test_several_points.py"),
     )),
+    ("one row decides its own, in QGIS", "qgis/inside/claims_persons.py", in_qgis, ()),
     ("properties, on new examples", "tests with @given", properties, ()),
 ]  # fmt: skip
 

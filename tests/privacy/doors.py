@@ -1,8 +1,9 @@
 """Doors: every way in which points come in, and what was understood of each record behind it.
 
 A record is a place and whose it is. A door takes records and gives, for each of them, the cell it
-fell into and which others are the same person. The claim of `test_every_door.py` is that one record
-decides its own and nobody else's.
+fell into and which others are the same person; or, when the same column is that of an axis, its
+category and its bin of time. The claim of `test_every_door.py` is that one record decides its own
+and nobody else's.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ import shapely
 import dpsort_geo as dp
 from dpsort_geo.core.errors import BadInputError
 from dpsort_geo.core.private.persons import _numbered, joined_names
+from dpsort_geo.core.private.slices import joint_slices
+from dpsort_geo.core.rules.axes import make_axes
 from dpsort_geo.geo.private.points import point_stream, projected
 
 #: a projected domain whose points are taken as they are, and one whose points are transformed
@@ -83,6 +86,32 @@ def understood(door: Door, folder: Path, records: Sequence[Record], domain: Any)
     row = _rows(records, places) if door.shuffles else list(range(len(records)))
     mine = code[row]
     return {i: (int(cell[at]), int(np.flatnonzero(mine == mine[i])[0])) for i, at in enumerate(row)}
+
+
+CATEGORIES = make_axes({"who": ["bob", "0", "1", "01", "100", "2024-01-01", "other"]})
+TIMES = make_axes(None, dp.TimeAxis("who", "1500", "2500", every="10 years", other=True))
+
+
+def sliced(door: Door, folder: Path, records: Sequence[Record], domain: Any) -> Understood:
+    """For each record its category and its bin, by the column of the persons; None if refused."""
+    try:
+        points, how = door.take(folder, records, domain)
+        given = how.get("person")
+        values = None if isinstance(given, str) else {"who": given}
+        stream = point_stream(points, domain, None, how.get("columns"), ("who",), values)
+        xs, ys, found = [], [], []
+        for x, y, beside in stream:
+            (column,) = beside.values
+            xs.append(x)
+            ys.append(y)
+            found.append([joint_slices(axes, [column]) for axes in (CATEGORIES, TIMES)])
+    except BadInputError:
+        return None
+    category, time = (np.concatenate(part).tolist() for part in zip(*found))
+    places = list(zip(np.concatenate(xs).tolist(), np.concatenate(ys).tolist()))
+    assert len(places) == len(records) == len(category) == len(time)
+    row = _rows(records, places) if door.shuffles else list(range(len(records)))
+    return {i: (category[at], time[at]) for i, at in enumerate(row)}
 
 
 def _rows(records: Sequence[Record], places: list[tuple[float, float]]) -> list[int]:
@@ -286,3 +315,5 @@ DOORS = [
 ]
 
 NOON = datetime.datetime(2024, 1, 1, 12)
+#: a date that does not fit into nanoseconds, and one that is told in them
+LONG_AGO, EXACTLY = np.datetime64("1600-01-01"), np.datetime64("2024-01-01T00:00:00.000000001")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import dpsort_geo as dp
 from dpsort_geo.cli import main
 from dpsort_geo.core.errors import BadInputError
-from dpsort_geo.geo.private.extent import Extent, drawn_around
+from dpsort_geo.core.private.extent import Extent, drawn_around
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpsort_geo.PrivacyWarning")
 
@@ -58,6 +58,19 @@ def test_the_same_box_with_a_small_margin_is_refused(seed, margin, in_proportion
     box = box_of(xy)
     side = box[2:] - box[:2] if in_proportion else np.full(2, (box[2:] - box[:2]).min())
     assert around(box + np.concatenate([-side, side]) * margin, xy)
+
+
+@settings(deadline=None, max_examples=200)
+@given(SEEDS, st.sampled_from([0.01, 0.05, 0.25, -0.05]), st.booleans(), st.sampled_from([None, 3]))
+def test_the_same_box_with_a_wide_margin_is_refused(seed, margin, in_proportion, digits):
+    """As a habit has it: five percent on each side, or a buffer of so many metres."""
+    xy = cloud(seed, digits)
+    box = box_of(xy)
+    side = box[2:] - box[:2] if in_proportion else np.full(2, (box[2:] - box[:2]).min())
+    if digits is not None and side.min() < 100:
+        return  # so many metres, written to the millimetre, may be alike by chance
+    box = box + np.concatenate([-side, side]) * margin
+    assert around(box if digits is None else np.round(box, digits), xy)
 
 
 @settings(deadline=None, max_examples=200)
@@ -148,6 +161,19 @@ def test_a_polygon_with_many_digits_that_points_fill_is_taken(seed, n):
     assert not around(
         np.concatenate([corner, corner + side]), corner + rng.uniform(size=(n, 2)) * side
     )
+
+
+@settings(deadline=None, max_examples=600)
+@given(SEEDS, st.integers(0, 2), st.sampled_from([30, 3000]))
+def test_a_box_with_margins_that_happen_to_be_alike_is_taken(seed, digits, n):
+    """Round numbers are alike now and then, and so are the margins of an invented square."""
+    rng = np.random.default_rng(seed)
+    step = 10.0**-digits
+    xy = np.round(rng.uniform(1e5, 1e5 + 5000 * step, (n, 2)) / step) * step
+    margin = step * rng.integers(20, 900)
+    assert not around(box_of(xy) + np.array([-1, -1, 1, 1]) * margin, xy)
+    square = np.array([1e5, 1e5, 2e5, 2e5])
+    assert not around(square, rng.uniform(1.1e5, 1.9e5, (n, 2)))
 
 
 @pytest.mark.parametrize("points_crs", [3857, 32631, 4326])

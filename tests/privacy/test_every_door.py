@@ -1,4 +1,4 @@
-"""Behind every door one record decides its own person and cell, and nobody else's.
+"""Behind every door one record decides its own person, cell, category and bin, and nobody else's.
 
 Change, add or remove one record, with odd names and far places: all others are understood as
 before, or the whole input is refused, which is told to the publisher alone.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import string
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,19 @@ from hypothesis import strategies as st
 
 from dpsort_geo.geo.private import features, points
 
-from .doors import DOORS, NOON, PLAIN, ROUND, Door, Record, understood
+from .doors import (
+    DOORS,
+    EXACTLY,
+    LONG_AGO,
+    NOON,
+    PLAIN,
+    ROUND,
+    Door,
+    Record,
+    Understood,
+    sliced,
+    understood,
+)
 
 #: for each door; the audit takes more
 EXAMPLES = int(os.environ.get("DPSORT_GEO_DOORS", "25"))
@@ -45,7 +58,13 @@ NAMES: dict[str, st.SearchStrategy[Any]] = {
     "small": st.integers(-(10**8), 10**8),
     "whole": _WHOLE,
     "json": st.one_of(_TEXT, _NUMBERS.filter(lambda v: v == v), st.booleans(), st.just([1])),
-    "python": st.one_of(_TEXT, _NUMBERS, st.booleans(), st.just(b"bob"), st.just(NOON)),
+    "python": st.one_of(
+        _TEXT,
+        _NUMBERS,
+        st.booleans(),
+        st.sampled_from([b"bob", NOON, LONG_AGO, EXACTLY]),
+        st.datetimes(timezones=st.one_of(st.none(), st.timezones())),
+    ),
 }
 _FAR = {
     PLAIN: st.sampled_from([-0.0, 16.0, -1.0, 1e9, -1e15, 1e300, 5e-324]),
@@ -68,14 +87,21 @@ def records(draw: st.DrawFn, door: Door, domain: Any, least: int, most: int) -> 
     return found
 
 
-def others_unchanged(door: Door, domain: Any, kept: list[Record], one: Any, other: Any) -> bool:
+def others_unchanged(
+    door: Door,
+    domain: Any,
+    kept: list[Record],
+    one: Any,
+    other: Any,
+    read: Callable[..., Understood] = understood,
+) -> bool:
     """Whether the kept records are understood alike with one more record and with another."""
     with tempfile.TemporaryDirectory() as name:
         seen: list[Any] = []
         for last in (one, other):
             folder = Path(name, str(len(seen)))
             folder.mkdir()
-            seen.append(understood(door, folder, [*kept, *last], domain))
+            seen.append(read(door, folder, [*kept, *last], domain))
     if seen[0] is None or seen[1] is None:
         return True
     return all(seen[0][i] == seen[1][i] for i in range(len(kept)))
@@ -99,6 +125,45 @@ def test_one_record_decides_nobody_elses_person_or_cell(door: Door, data: st.Dat
     if "folder" not in door.name:
         assert others_unchanged(door, domain, kept, [one], [])
         assert others_unchanged(door, domain, kept, [one, other], [one])
+
+
+@pytest.mark.parametrize("door", DOORS, ids=repr)
+@settings(max_examples=EXAMPLES)
+@given(st.data())
+def test_one_record_decides_nobody_elses_category_or_bin(door: Door, data: st.DataObject) -> None:
+    domain = domains(door)[0]
+    drawn = data.draw(records(door, domain, 3, 7))
+    kept, one, other = drawn[:-2], drawn[-2], drawn[-1]
+    assert others_unchanged(door, domain, kept, [one], [other], sliced)
+    if "folder" not in door.name:
+        assert others_unchanged(door, domain, kept, [one], [], sliced)
+
+
+def test_a_date_in_nanoseconds_does_not_move_the_dates_of_others() -> None:
+    door = next(door for door in DOORS if door.name == "array and a list")
+    kept = [Record(1.0, 1.0, LONG_AGO), Record(2.0, 2.0, np.datetime64("2400-01-01"))]
+    last = [Record(3.0, 3.0, EXACTLY)]
+    assert others_unchanged(door, PLAIN, kept, last, [], sliced)
+
+
+def test_every_door_tells_categories_and_dates_apart(tmp_path: Path) -> None:
+    """A door that refuses everything, or takes all for one, would pass the tests above."""
+    for number, door in enumerate(DOORS):
+        if door.names in ("whole", "small"):
+            names: list[Any] = [1, 100, 0]
+        else:
+            names = ["bob", "2024-01-01", "1"]
+        west, south = domains(door)[0].bounds[:2]
+        given = [Record(west + 1.5 + i, south + 2.5 + i, who) for i, who in enumerate(names)]
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        found = sliced(door, folder, given, domains(door)[0])
+        if door.name == "GeoSeries and a list":  # has no columns
+            assert found is None
+            continue
+        assert found is not None, door
+        assert len({category for category, _ in found.values()}) == 3, door
+        assert len({time for _, time in found.values()}) == 1 + ("bob" in names), door
 
 
 def test_every_door_lets_ordinary_records_in(tmp_path: Path) -> None:

@@ -14,12 +14,11 @@ import pytest
 
 import dpsort_geo as dp
 from dpsort_geo.core.curve.grid import Grid
-from dpsort_geo.core.private import cells, draw, ledger, noise, packed, slices
+from dpsort_geo.core.private import cells, draw, extent, ledger, noise, packed, slices
 from dpsort_geo.core.rules.axes import make_axes
 from dpsort_geo.geo.private import (
     beside,
     delimited,
-    extent,
     files,
     formats,
     parts,

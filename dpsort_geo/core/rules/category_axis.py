@@ -102,7 +102,8 @@ MOST_SLICES = 4096
 def number_values(values: Any) -> Tuple[List[Any], Array]:
     """Distinct values and where each stands; 1 and True are not the same, nor are two clocks.
 
-    Python takes 00:30+02:00 and 22:30Z for equal; which of them came first must not matter.
+    Python takes 00:30+02:00 and 22:30Z for equal, and numpy compares dates of two units in the
+    finer one, where they may wrap around; which of them came first must not matter.
     """
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known: Dict[Any, int] = {}
@@ -117,6 +118,8 @@ def number_values(values: Any) -> Tuple[List[Any], Array]:
 
 
 def _zone(value: Any) -> Any:
+    if isinstance(value, np.datetime64):
+        return value.dtype.str
     return value.utcoffset() if isinstance(value, datetime.datetime) else None
 
 

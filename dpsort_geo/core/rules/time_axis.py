@@ -211,9 +211,12 @@ def moments(values: Sequence[Any]) -> Array:
     >>> moments(["2026-03-01 14:30+02:00", None]).tolist()[0]
     datetime.datetime(2026, 3, 1, 14, 30)
     """
-    given = np.asarray(values)
-    if given.dtype.kind == "M":
-        return given.astype("datetime64[s]")
+    # a list of dates is not made an array: numpy would give all of them the finest unit of any,
+    # in which a far date of somebody else wraps around
+    if getattr(getattr(values, "dtype", None), "kind", "O") == "M":
+        given = np.asarray(values)
+        if given.dtype.kind == "M":  # with a time zone pandas gives objects
+            return given.astype("datetime64[s]")
     each, place = number_values(values)
     found = np.array([_moment(value) for value in each], "datetime64[s]").reshape(-1)
     return found[place]
@@ -225,7 +228,10 @@ def _moment(value: Any) -> Any:
     elif isinstance(value, datetime.date):
         value = value.isoformat()
     if isinstance(value, np.datetime64):
-        return value.astype("datetime64[s]")
+        try:
+            return value.astype("datetime64[s]")
+        except OverflowError:
+            return _MISSING
     found = _DATE.fullmatch(value) if isinstance(value, str) else None
     if found is None:
         return _MISSING

@@ -7,12 +7,12 @@ from typing import Any, Callable, Optional
 
 import numpy as np
 
+from ...core.private.extent import Extents
 from ...core.private.persons import joined_names, take_points
 from ...core.private.slices import SlicedCells, SlicedTally, count_slices, joint_slices
 from ...core.rules.axes import Axis
 from ..domain import Domain
 from .beside import Values
-from .extent import Extents
 from .points import point_stream
 from .rows import Choice, Rows, wanted_columns
 from .table import PLAINLY, Reading

@@ -19,7 +19,7 @@ from ...core.rules.time_axis import TimeAxis
 from ..crs import crs_name
 from ..domain import Area, Domain, as_domain
 from .beside import Values
-from .extent import is_elsewhere
+from .extent import REFUSED, is_elsewhere
 from .files import PointStream
 from .plan import plan
 from .points import is_dask, point_stream
@@ -134,11 +134,8 @@ def _problems(seen: Seen, stream: PointStream, domain: Domain) -> Iterator[str]:
         yield ("Some rows have no place, and publish refuses them: drop them, or mend them, first.")
     if seen.nobody:
         yield "Some points have no person, and publish refuses them."
-    if seen.extents is not None:
-        try:
-            seen.extents.check(domain)
-        except BadInputError as refused:
-            yield str(refused)
+    if seen.extents is not None and seen.extents.shown_by(domain):
+        yield REFUSED
     for axis in seen.axes():
         if axis.strange and not axis.takes_rest:
             yield (

@@ -22,12 +22,12 @@ import numpy as np
 
 from ...core.errors import BadInputError
 from ...core.private.cells import Cells
+from ...core.private.extent import Extents
 from ...core.private.slices import SlicedCells
 from .._optional import need
 from ..domain import Domain
 from . import coordinates, parts, point_crs
 from .beside import Beside, frame_values
-from .extent import Extents
 from .files import is_bare, pieces
 from .formats import Piece
 from .parts import Part, Placed, Refusal, Work, or_refusal

@@ -21,13 +21,14 @@ import shapely
 
 from ...core.errors import BadInputError
 from ...core.private.cells import Cells
+from ...core.private.extent import Extents
 from ...core.private.publish import count_stream
 from ...core.private.slices import SlicedCells
 from ...core.rules.axes import Axis
 from ..database import PostGIS
 from ..domain import Area, Domain, as_domain
 from .axes import with_axes
-from .extent import Extents
+from .extent import refuse_shown
 from .parts import Work
 from .points import is_dask, is_spark, point_stream
 from .rows import Choice, Progress, Rows, wanted_columns
@@ -166,7 +167,7 @@ def _count(
 def _checked(cells: Table, extents: Optional[Extents], domain: Domain) -> Table:
     """The table, unless the domain was taken from the points."""
     if extents is not None:
-        extents.check(domain)
+        refuse_shown(extents, domain)
     return cells
 
 

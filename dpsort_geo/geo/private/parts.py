@@ -22,13 +22,13 @@ import numpy as np
 
 from ...core.errors import BadInputError
 from ...core.private.cells import Cells, word
+from ...core.private.extent import Extents
 from ...core.private.packed import Block, Packed, add_pairs, add_up, pack, pack_sorted
 from ...core.private.persons import joined_names, names_of
 from ...core.private.publish import contribute
 from ...core.private.slices import SlicedCells, SlicedTally, joint_slices
 from ...core.rules.axes import Axis
 from ..domain import Domain
-from .extent import Extents
 from .files import PointStream
 from .rows import Choice, Rows, wanted_columns
 from .table import PLAINLY, Reading

@@ -8,6 +8,7 @@ nowhere else: not in a message, a repr, the ledger's names or what an error reme
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
@@ -32,6 +33,10 @@ from .table import (
 
 _PLACES = ("geometry", "geography")
 _UNREADABLE = "The points cannot be read from the database"
+#: what is no word of the query itself: text, names in quotes, comments
+_APART = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+#: reserved words of SQL: no column is called so without quotes
+_LIMIT = re.compile(r"\b(limit|offset|fetch)\b", re.IGNORECASE)
 
 
 def database_batches(
@@ -44,10 +49,24 @@ def database_batches(
     """The points of a database as batches. They can be read once: the database is asked now."""
     need("pyarrow", "PostGIS")
     refuse_layer(how)
+    if not how.gaps:
+        _refuse_limit(source.query)
     opened = _read(source, columns, person, labels, how)
     crs = next(opened)
     # two columns of numbers carry no CRS: like an array, they are in the domain's
     return PointStream(crs, None, [guarded(opened, "The table")], bare=next(opened))
+
+
+def _refuse_limit(query: str) -> None:
+    """Refuse to publish the first so many rows: one row less would let another one in.
+
+    >>> _refuse_limit("select geom from calls where kind = 'speed limit'")
+    """
+    if _LIMIT.search(_APART.sub(" ", query)):
+        raise BadInputError(
+            "With a limit in sql= one row decides whether another is published: choose rows by "
+            "their own values, for example where seen_at >= '2026-01-01'."
+        )
 
 
 def _read(

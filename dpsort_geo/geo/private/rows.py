@@ -13,6 +13,7 @@ from typing import Any, Optional
 import numpy as np
 
 from ...core.errors import BadInputError
+from ...core.private.extent import Extents
 from ...core.rules.axes import Axis
 from ...core.rules.budget import check_max_points
 from ...core.rules.scope import MOST_COLUMNS, check_outside, check_person
@@ -20,7 +21,7 @@ from ...core.rules.time_axis import TimeAxis, moments
 from ...core.rules.windows import Window, check_range, check_window, lie_within
 from ..domain import Domain
 from .beside import Beside
-from .extent import Extents, refuse_elsewhere
+from .extent import refuse_elsewhere, see_extents
 from .files import PointStream
 from .points import projected
 
@@ -156,6 +157,7 @@ class Rows:
             if self.progress is not None:
                 self.progress(done, self.stream.expect(done))
 
+    @np.errstate(all="ignore")  # a warning of numpy would tell that a point is far away
     def _kept(
         self, x: Array, y: Array, who: Any, values: tuple[Any, ...]
     ) -> tuple[Array, Array, Any, tuple[Any, ...]]:
@@ -182,7 +184,7 @@ class Rows:
         return _taken(self.domain.grid.contains(mx, my), mx, my, who, values)
 
     def _see(self, x: Array, y: Array, moved: tuple[Array, Array]) -> None:
-        reach = Extents.of(x, y, self.stream.crs, self.domain, moved)
+        reach = see_extents(x, y, self.stream.crs, self.domain, moved)
         self.extents = reach | self.extents
 
 

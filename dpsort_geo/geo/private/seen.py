@@ -9,13 +9,14 @@ from typing import Any, Callable, Optional
 import numpy as np
 
 from ...core.errors import BadInputError
+from ...core.private.extent import Extents
 from ...core.private.persons import _numbered, joined_names, names_of
 from ...core.rules.axes import Axis
 from ...core.rules.category_axis import OTHER
 from ...core.rules.time_axis import TimeAxis, moments
 from ..domain import Domain
 from .beside import Beside
-from .extent import Extents
+from .extent import see_extents
 from .files import PointStream
 from .report import SIDES, AxisFound
 
@@ -80,7 +81,7 @@ class Seen:
         px, py = moved[0][there], moved[1][there]
         if not px.size:
             return
-        reach = Extents.of(x[there], y[there], self.stream.crs, self.domain, (px, py))
+        reach = see_extents(x[there], y[there], self.stream.crs, self.domain, (px, py))
         self.extents = reach | self.extents
         west, south, east, north = self._box
         left = ~self.domain.grid.contains(px, py)

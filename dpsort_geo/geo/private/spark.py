@@ -22,11 +22,11 @@ import numpy as np
 
 from ...core.errors import BadInputError
 from ...core.private.cells import Cells
+from ...core.private.extent import Extent, Extents
 from ...core.private.packed import Block, add_pairs, pack, unpack
 from ...core.private.slices import SlicedCells
 from .._optional import need
 from . import parts, point_crs
-from .extent import Extent, Extents
 from .parts import Part, Placed, Refusal, Work, or_refusal
 from .table import Layout, layout, points_of
 

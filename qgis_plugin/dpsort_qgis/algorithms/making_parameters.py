@@ -14,7 +14,7 @@ from qgis.core import (
 )
 
 from .._vendor.dpsort_geo.errors import BadInputError
-from ..area import area_of_box, area_of_polygons, lies_elsewhere, looks_like
+from ..area import area_of_box, area_of_polygons, leak, lies_elsewhere, looks_like
 from ..i18n import tr
 from ..releases import method_words
 from .base import PrivacyAlgorithm, is_given
@@ -128,12 +128,12 @@ class MakingParameters(PrivacyAlgorithm):
             box, crs = layer.extent(), layer.crs()
         else:
             if _names(parameters.get(self.EXTENT), source, context):
-                raise BadInputError(_leak())
+                raise BadInputError(leak())
             box = self.parameterAsExtent(parameters, self.EXTENT, context)
             crs = self.parameterAsExtentCrs(parameters, self.EXTENT, context)
         theirs = source.extent(), source.crs(), context.transformContext()
         if looks_like(box, crs, *theirs):
-            raise BadInputError(_leak())
+            raise BadInputError(leak())
         if lies_elsewhere(box, crs, *theirs):
             raise BadInputError(
                 tr(
@@ -171,11 +171,3 @@ def _names(value, private, context):
     else:
         return False
     return layer is not None and (layer.id() == private.id() or layer.source() == private.source())
-
-
-def _leak():
-    return tr(
-        "The public area is the bounding box of the private points, which tells where the "
-        "outermost person is. Choose an area that is known without the points: a boundary layer "
-        "is best."
-    )

@@ -23,6 +23,7 @@ from ..datasets import (
 from ..doubts import doubts
 from ..host import crs_name
 from ..i18n import exact_text, length, tr
+from ..inputs import refuse_entangled
 from ..outputs import files_written, same_file
 from ..planner import expected, grid_of
 from ..private_points import count_points, published
@@ -93,6 +94,7 @@ class PublishPoints(PublishParameters):
                 tr("The point layer has no coordinate reference system; set it first.")
             )
         self._private = self.take_layer(parameters, self.INPUT, context)
+        refuse_entangled(self._private)
         self._layer_name = layer.name()
         self._name = self._dataset(layer, parameters, context)
         self._source = private_files(layer)

@@ -17,6 +17,7 @@ import shapely
 import dpsort_geo as dp
 from dpsort_geo.core.errors import BadInputError
 from dpsort_geo.geo.database import PostGIS
+from dpsort_geo.geo.private.postgis import database_batches
 from tests.database import PASSWORD, ask, execute
 
 pytestmark = [
@@ -156,7 +157,7 @@ REFUSED = [
     ("select kind from calls", "No coordinates", None),
     ("select geom from calls where false", "no points", None),
     ("select nullif(geom, geom) as geom from calls", "must have a point", None),
-    ("select ST_Buffer(geom, 1) as geom from calls limit 5", "Only points", None),
+    ("select ST_Buffer(geom, 1) as geom from calls", "Only points", None),
     ("select ST_Collect(geom) as geom from calls", "Multipoints", None),
     ("select ST_SetSRID(geom, 0) as geom from calls", "no CRS", None),
     ("select ST_SetSRID(geom, 4326 + (who = 7)::int) as g from calls", "another SRID", None),
@@ -174,6 +175,15 @@ def test_what_cannot_be_read_is_one_sentence_without_values(city, query, says, p
     assert refused.value.__context__ is None and refused.value.__cause__ is None
     assert "secret" not in str(refused.value)
     assert ask(city, "select count(*) from calls") == [(N,)]
+
+
+@pytest.mark.parametrize(
+    "end", ["limit 10", "order by rider\nLIMIT 10", "offset 3", "fetch first 5 rows only"]
+)
+def test_a_query_for_the_first_rows_is_refused_because_one_row_would_decide_about_another(end):
+    source = PostGIS("postgresql://nobody@localhost/nothing", sql=f"select * from calls {end}")
+    with pytest.raises(BadInputError, match="by their own values"):
+        database_batches(source)
 
 
 def test_the_password_is_nowhere(city, tmp_path):

@@ -1,15 +1,20 @@
 """What publishing refuses, tried in real QGIS. Run by ``claims.py``."""
 
+import dataclasses
 import unittest
 
 import city
 import processing
-from asked import BOX, FOLDER, PLUGIN, publish, refusal, zones_of
+from asked import BOX, FOLDER, PLUGIN, name_of, publish, refusal, zones_of
+from dpsort_qgis import datasets
+from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
 from dpsort_qgis.algorithms import ALGORITHMS
 from dpsort_qgis.algorithms import publish as publishing
+from dpsort_qgis.inputs import refuse_entangled, take
 from qgis.core import (
     QgsFeature,
     QgsGeometry,
+    QgsProcessingFeatureSourceDefinition,
     QgsProject,
     QgsRectangle,
     QgsReferencedRectangle,
@@ -62,6 +67,42 @@ class Refusing(unittest.TestCase):
         together = {"INPUT": layer, "TYPE": 3, "OUTPUT": "TEMPORARY_OUTPUT"}
         hull = processing.run("qgis:minimumboundinggeometry", together)["OUTPUT"]
         self.assertIn("outermost", refusal(layer, AREA=hull))
+
+    def test_the_bounding_box_rounded_or_with_a_margin(self):
+        layer = city.calls(300, seed=31)
+        box = layer.extent()
+        rounded = [round(edge, 7) for edge in (box.xMinimum(), box.yMinimum(), box.xMaximum())]
+        boxes = (
+            QgsRectangle(*rounded, round(box.yMaximum(), 7)),
+            box.buffered(box.width() / 1000),
+            box.buffered(0.01),
+        )
+        for near in boxes:
+            with self.subTest(near.toString(9)):
+                extent = QgsReferencedRectangle(near, layer.crs())
+                self.assertIn("outermost", refusal(layer, EXTENT=extent))
+                area = zones_of(near.asWktPolygon())
+                self.assertIn("outermost", refusal(layer, AREA=area))
+        self.assertEqual(datasets.ledger().entries(name_of(layer)), [])
+
+    def test_the_bounding_box_of_the_selected_points(self):
+        layer = city.calls(300)
+        layer.selectByIds(list(range(1, 150)))
+        box = layer.boundingBoxOfSelected()
+        some = QgsProcessingFeatureSourceDefinition(city.in_project(layer).id(), True)
+        extent = QgsReferencedRectangle(box, layer.crs())
+        self.assertIn("outermost", refusal(some, EXTENT=extent, DATASET="selected"))
+
+    def test_a_part_in_which_one_row_decides_about_another(self):
+        layer = city.in_project(city.calls(50))
+        some = QgsProcessingFeatureSourceDefinition(layer.id(), False, 20)
+        self.assertIn("limit", refusal(some, DATASET="some"))
+        whole = take(layer, None)
+        for expression in ("who < mean(who)", "array_contains(array_agg($id), $id)", "eval('1')"):
+            with self.subTest(expression), self.assertRaises(BadInputError):
+                refuse_entangled(dataclasses.replace(whole, expression=expression))
+        for expression in ("", "who < 5 and $x > 13", "upper(to_string(who)) = '7'"):
+            refuse_entangled(dataclasses.replace(whole, expression=expression))
 
     def test_a_box_that_merely_holds_the_points_is_welcome(self):
         layer = city.calls(300)
