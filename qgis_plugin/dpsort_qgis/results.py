@@ -5,11 +5,14 @@ import datetime
 from qgis.core import (
     Qgis,
     QgsDateTimeRange,
+    QgsInterval,
     QgsLayerMetadata,
     QgsProcessingLayerPostProcessorInterface,
     QgsProject,
     QgsRasterLayer,
+    QgsTemporalNavigationObject,
 )
+from qgis.utils import iface
 
 from ._vendor.dpsort_geo import __version__
 from .axis_fields import end_of, is_dated, slice_values
@@ -52,6 +55,9 @@ class Styler(QgsProcessingLayerPostProcessorInterface):
         node = QgsProject.instance().layerTreeRoot().findLayer(layer.id())
         if node is not None and not isinstance(layer, QgsRasterLayer):
             enlarge_legend(node)
+            if self.axis is not None:
+                set_project_times(self.axis)
+                set_clock(self.axis, iface.mapCanvas().temporalController() if iface else None)
         layer.triggerRepaint()
 
     def on_load(self, target, context, name):
@@ -115,6 +121,23 @@ def set_project_times(axis, project=None):
     """Let the temporal controller go from stretch to stretch."""
     count, unit = axis.every.split()
     settings = (project or QgsProject.instance()).timeSettings()
-    settings.setTemporalRange(QgsDateTimeRange(slice_values(axis)[0], end_of(axis)))
+    settings.setTemporalRange(_whole_range(axis))
     settings.setTimeStep(float(count))
     settings.setTimeStepUnit(time_unit(unit))
+
+
+def set_clock(axis, clock):
+    """Make QGIS's temporal controller ready to play, unless it plays something else already.
+
+    By itself it reads the times of a project only when the project is opened.
+    """
+    off = QgsTemporalNavigationObject.NavigationMode.NavigationOff
+    if clock is None or clock.navigationMode() != off:
+        return
+    count, unit = axis.every.split()
+    clock.setTemporalExtents(_whole_range(axis))
+    clock.setFrameDuration(QgsInterval(float(count), time_unit(unit)))
+
+
+def _whole_range(axis):
+    return QgsDateTimeRange(slice_values(axis)[0], end_of(axis))

@@ -118,9 +118,12 @@ class CountInPolygons(ReadingParameters):
         self.take_within(parameters, context)
 
     def work(self, parameters, context, feedback):
-        for name in (self.OUTPUT, self.TABLE):
-            files_written(parameters.get(name), context)
-        reading = self.reading(parameters, context)
+        outputs = [
+            path
+            for name in (self.OUTPUT, self.TABLE)
+            for path in files_written(parameters.get(name), context)
+        ]
+        reading = self.reading(parameters, context, *outputs)
         source = self.parameterAsSource(parameters, self.ZONES, context)
         if source is None:
             raise QgsProcessingException(self.invalidSourceError(parameters, self.ZONES))
@@ -190,7 +193,7 @@ class CountInPolygons(ReadingParameters):
 
     def _style(self, target, bare, density, asked, release, title, context):
         plain = [axis for axis in asked if not is_dated(axis)]
-        looks = counts_style(density.tolist(), plain)
+        looks = counts_style(density.tolist(), plain, dated_axis(asked))
         styler = Styler((lambda layer: None) if bare else looks, release, title, dated_axis(asked))
         styler.on_load(target, context, tr("{layer}, counts").format(layer=title))
 

@@ -6,16 +6,19 @@ from pathlib import Path
 
 import city
 import processing
-from asked import BOX, CONTEXT, FOLDER, coordinates, publish, rectangle, refusal, zones_of
+from asked import BOX, CONTEXT, FOLDER, coordinates, loaded, publish, rectangle, refusal, zones_of
 from dpsort_qgis._vendor.dpsort_geo.planning import plan_side
 from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis._vendor.dpsort_geo.rules.time_axis import TimeAxis
 from dpsort_qgis.area import area_of_box
 from dpsort_qgis.compat import time_unit
-from dpsort_qgis.results import Styler, set_project_times
+from dpsort_qgis.results import Styler, set_clock, set_project_times
 from qgis.core import (
     Qgis,
+    QgsDateTimeRange,
+    QgsExpressionContext,
+    QgsExpressionContextScope,
     QgsFeatureRequest,
     QgsGeometry,
     QgsProcessingContext,
@@ -23,11 +26,13 @@ from qgis.core import (
     QgsProcessingOutputLayerDefinition,
     QgsProject,
     QgsRectangle,
+    QgsTemporalNavigationObject,
     QgsVectorLayer,
 )
-from qgis.PyQt.QtCore import QDate
+from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 WHAT = {"CATEGORY": "type", "CATEGORIES": "burglary, theft; other"}
+MIDNIGHT = QDateTime(QDate(2021, 1, 1), QTime(0, 0))
 WHEN = {"TIME": "day", "TIME_START": QDate(2026, 1, 1), "TIME_STOP": QDate(2026, 7, 1)}
 
 
@@ -82,6 +87,16 @@ class Slicing(unittest.TestCase):
             {"burglary", "theft", "other"},
         )
         set_project_times(styler.axis)
+        clock = QgsTemporalNavigationObject()
+        set_clock(styler.axis, clock)
+        for month in range(6):
+            frame = clock.dateTimeRangeForFrameNumber(month)
+            ends = [end.date() for end in (frame.begin(), frame.end())]
+            self.assertEqual(ends, [QDate(2026, month + 1, 1), QDate(2026, month + 2, 1)])
+        clock.setNavigationMode(QgsTemporalNavigationObject.NavigationMode.Animated)
+        clock.setTemporalExtents(QgsDateTimeRange(QDateTime(QDate(2020, 1, 1), QTime()), MIDNIGHT))
+        set_clock(styler.axis, clock)  # what plays is left alone
+        self.assertEqual(clock.temporalExtents().end(), MIDNIGHT)
         span = QgsProject.instance().timeSettings().temporalRange()
         self.assertEqual(span.begin().date(), QDate(2026, 1, 1))
         self.assertEqual(span.end().date(), QDate(2026, 7, 1))
@@ -148,6 +163,26 @@ class Slicing(unittest.TestCase):
         with self.assertRaisesRegex(QgsProcessingException, "no times"):
             processing.run("dpsort:countinpolygons", {**parameters, "RELEASE": plain,
                                                       "BY_CATEGORY": False})  # fmt: skip
+
+    def test_stretches_of_time_do_not_lie_upon_each_other_before_they_are_played(self):
+        zones = zones_of(rectangle(13.0, 52.2, 13.4, 52.8), rectangle(13.4, 52.2, 13.8, 52.8))
+        for more, rows in (({}, 2), ({"BY_CATEGORY": True}, 6)):
+            layer = loaded(
+                "countinpolygons", RELEASE=self.results["RELEASE"], ZONES=zones, BY_TIME=True,
+                OUTPUT=str(FOLDER / f"stretches{rows}.gpkg"), **more,
+            )  # fmt: skip
+            self.assertEqual(layer.featureCount(), 6 * rows)
+            self.assertTrue(layer.temporalProperties().isActive())
+            (branch,) = layer.renderer().rootRule().children()
+            self.assertIn("2026-01, or what", branch.label())
+            request = QgsFeatureRequest().setFilterExpression(branch.filterExpression())
+            shown = [f["day"].date() for f in layer.getFeatures(request)]
+            self.assertEqual(shown, [QDate(2026, 1, 1)] * rows)
+            scope, context = QgsExpressionContextScope(), QgsExpressionContext()
+            scope.setVariable("map_start_time", MIDNIGHT)
+            context.appendScope(scope)
+            request.setExpressionContext(context)
+            self.assertEqual(len(list(layer.getFeatures(request))), 6 * rows)
 
     def test_one_row_does_not_change_what_others_say(self):
         folder = FOLDER / "guessed"

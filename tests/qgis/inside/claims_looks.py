@@ -6,35 +6,15 @@ from pathlib import Path
 
 import city
 import processing
-from asked import FOLDER, publish, rectangle, zones_of
+from asked import FOLDER, loaded, publish, rectangle, zones_of
 from dpsort_qgis.classes import class_limits, log_steps
 from dpsort_qgis.style import CATEGORY_COLOURS, POINT_COLOUR
 from osgeo import gdal
 from qgis.core import (
     QgsApplication,
-    QgsProcessingContext,
-    QgsProcessingOutputLayerDefinition,
-    QgsProject,
-    QgsRasterLayer,
     QgsVectorLayer,
 )
 from qgis.PyQt.QtCore import QLocale
-
-
-def loaded(name, **parameters):
-    """The layer of an algorithm as QGIS would load it, with its looks."""
-    context = QgsProcessingContext()
-    context.setProject(QgsProject.instance())
-    target = parameters.pop("OUTPUT", "TEMPORARY_OUTPUT")
-    output = QgsProcessingOutputLayerDefinition(target, QgsProject.instance())
-    results = processing.run(f"dpsort:{name}", {**parameters, "OUTPUT": output}, context=context)
-    ((target, details),) = context.layersToLoadOnCompletion().items()
-    layer = results["OUTPUT"]
-    if not isinstance(layer, QgsVectorLayer):
-        layer = QgsRasterLayer(target)
-    layer.setName(details.name)
-    details.postProcessor().postProcessLayer(layer, context, city.Listener())
-    return layer
 
 
 def contrast(one, other):
