@@ -1,5 +1,7 @@
 """What and when in QGIS, boundaries and resolution, tried in real QGIS. Run by ``claims.py``."""
 
+import os
+import time
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -67,6 +69,19 @@ class Slicing(unittest.TestCase):
             self.assertEqual((release.unit, release.axes[0].size), ("person", 6))
         week = load(publish(city.dated(300), TIME="day", TIME_STEP=6, NEIGHBOURS=1)["RELEASE"])
         self.assertEqual((week.axes[0].cycle, week.axes[0].size), ("week", 7))
+
+    def test_an_hour_that_this_machine_s_clock_skips_is_read_as_it_was_written(self):
+        layer = city.dated(300, kind="datetime")
+        night = QDateTime(QDate(2026, 3, 29), QTime(2, 30))
+        layer.dataProvider().changeAttributeValues({1: {2: night}})
+        path = city.saved(layer, FOLDER / "skipped.gpkg")
+        zone = os.environ.get("TZ")
+        self.addCleanup(time.tzset)
+        self.addCleanup(os.environ.__setitem__ if zone else os.environ.pop, "TZ", zone)
+        os.environ["TZ"] = "Europe/Berlin"
+        time.tzset()
+        release = load(publish(str(path), **WHEN)["RELEASE"])
+        self.assertEqual(release.axes[0].size, 6)
 
     def test_the_published_layer_can_be_played(self):
         context = QgsProcessingContext()
