@@ -22,6 +22,8 @@ from .i18n import exact_text, tr
 from .promise import statement_text
 from .style import enlarge_legend
 
+#: days of the shortest month and year
+_SHORTEST = {"month": 28, "year": 365}
 #: QGIS does not own a post-processor, so somebody has to keep it alive until it was called
 _ALIVE = []
 
@@ -107,13 +109,18 @@ def category_axis(axes):
 
 
 def set_times(layer, axis):
-    """Temporal properties: each feature lasts as long as its stretch of time."""
+    """Temporal properties: each feature lasts as long as its stretch of time.
+
+    QGIS takes a month for 30 days and a year for 365 and a quarter, so that February would last
+    into March; they last as long as the shortest of them.
+    """
     count, unit = axis.every.split()
+    days = _SHORTEST.get(unit)
     times = layer.temporalProperties()
     times.setMode(Qgis.VectorTemporalMode.FeatureDateTimeInstantFromField)
     times.setStartField(axis.name)
-    times.setFixedDuration(float(count))
-    times.setDurationUnits(time_unit(unit))
+    times.setFixedDuration(float(count) * (days or 1))
+    times.setDurationUnits(time_unit("day" if days else unit))
     times.setIsActive(True)
 
 

@@ -14,13 +14,14 @@ from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis._vendor.dpsort_geo.rules.time_axis import TimeAxis
 from dpsort_qgis.area import area_of_box
-from dpsort_qgis.compat import time_unit
-from dpsort_qgis.results import Styler, set_clock, set_project_times
+from dpsort_qgis.axis_fields import slice_values
+from dpsort_qgis.results import Styler, set_clock, set_project_times, set_times
 from qgis.core import (
     Qgis,
     QgsDateTimeRange,
     QgsExpressionContext,
     QgsExpressionContextScope,
+    QgsFeature,
     QgsFeatureRequest,
     QgsGeometry,
     QgsProcessingContext,
@@ -30,12 +31,21 @@ from qgis.core import (
     QgsRectangle,
     QgsTemporalNavigationObject,
     QgsVectorLayer,
+    QgsVectorLayerTemporalContext,
 )
 from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 WHAT = {"CATEGORY": "type", "CATEGORIES": "burglary, theft; other"}
 MIDNIGHT = QDateTime(QDate(2021, 1, 1), QTime(0, 0))
 WHEN = {"TIME": "day", "TIME_START": QDate(2026, 1, 1), "TIME_STOP": QDate(2026, 7, 1)}
+
+
+def shown_in(layer, frame, field="day"):
+    """The days of what a layer shows while a frame is played."""
+    times = layer.temporalProperties()
+    chosen = times.createFilterString(QgsVectorLayerTemporalContext(), frame)
+    request = QgsFeatureRequest().setFilterExpression(chosen)
+    return {feature[field].date() for feature in layer.getFeatures(request)}
 
 
 class Slicing(unittest.TestCase):
@@ -95,8 +105,7 @@ class Slicing(unittest.TestCase):
         times = layer.temporalProperties()
         self.assertTrue(times.isActive())
         self.assertEqual(times.mode(), Qgis.VectorTemporalMode.FeatureDateTimeInstantFromField)
-        self.assertEqual((times.startField(), times.fixedDuration()), ("day", 1.0))
-        self.assertEqual(times.durationUnits(), time_unit("month"))
+        self.assertEqual(times.startField(), "day")
         self.assertEqual(
             {category.value() for category in layer.renderer().categories()},
             {"burglary", "theft", "other"},
@@ -108,6 +117,7 @@ class Slicing(unittest.TestCase):
             frame = clock.dateTimeRangeForFrameNumber(month)
             ends = [end.date() for end in (frame.begin(), frame.end())]
             self.assertEqual(ends, [QDate(2026, month + 1, 1), QDate(2026, month + 2, 1)])
+            self.assertEqual(shown_in(layer, frame), {QDate(2026, month + 1, 1)})
         clock.setNavigationMode(QgsTemporalNavigationObject.NavigationMode.Animated)
         clock.setTemporalExtents(QgsDateTimeRange(QDateTime(QDate(2020, 1, 1), QTime()), MIDNIGHT))
         set_clock(styler.axis, clock)  # what plays is left alone
@@ -115,6 +125,22 @@ class Slicing(unittest.TestCase):
         span = QgsProject.instance().timeSettings().temporalRange()
         self.assertEqual(span.begin().date(), QDate(2026, 1, 1))
         self.assertEqual(span.end().date(), QDate(2026, 7, 1))
+
+    def test_a_frame_shows_its_own_stretch_and_no_other_however_long_it_is(self):
+        layer = QgsVectorLayer("Point?crs=EPSG:4326&field=at:datetime", "stretches", "memory")
+        for unit, last in (("year", 2029), ("month", 2025), ("week", 2025), ("day", 2025)):
+            axis = TimeAxis("at", "2024-01-01", f"{last}-01-01", every=f"1 {unit}")
+            layer.dataProvider().truncate()
+            for start in slice_values(axis):
+                feature = QgsFeature(layer.fields())
+                feature.setAttributes([start])
+                layer.dataProvider().addFeatures([feature])
+            set_times(layer, axis)
+            clock = QgsTemporalNavigationObject()
+            set_clock(axis, clock)
+            for number, start in enumerate(slice_values(axis)):
+                frame = clock.dateTimeRangeForFrameNumber(number)
+                self.assertEqual(shown_in(layer, frame, "at"), {start.date()}, (unit, number))
 
     def test_values_are_typed_and_never_read_from_the_layer(self):
         layer = city.dated(100)
