@@ -74,17 +74,17 @@ def enlarge_legend(node):
 def counts_style(values, axes=(), dated=None):
     """A style for polygons with counts: coloured by density, hatched where not reliable.
 
-    ``values`` are all densities; the joint slices of axes get a branch each, the first one shown.
+    The joint slices of axes get a branch each, with classes of its own, the first one shown;
+    ``values`` are the densities of each.
     A polygon has a row for each stretch of a ``dated`` axis; they would lie upon each other, so
     without a clock the first one is shown.
     """
 
     def style(layer):
         root = QgsRuleBasedRenderer.Rule(None)
-        limits = class_limits(values)
         shown = root if dated is None else _one_stretch(root, dated)
         if not axes:
-            _add_classes(shown, limits)
+            _add_classes(shown, class_limits(values[0]))
         slices = product(*(axis.labels for axis in axes)) if axes else ()
         for number, labels in enumerate(slices):
             chosen = " AND ".join(
@@ -92,7 +92,7 @@ def counts_style(values, axes=(), dated=None):
                 for axis, label in zip(axes, labels)
             )
             branch = QgsRuleBasedRenderer.Rule(None, 0, 0, chosen, ", ".join(labels))
-            _add_classes(branch, limits)
+            _add_classes(branch, class_limits(values[number]))
             branch.setActive(number == 0)
             shown.appendChild(branch)
         layer.setRenderer(QgsRuleBasedRenderer(root))
@@ -108,7 +108,7 @@ def _one_stretch(parent, axis):
     clock = "yyyy-MM-dd HH:mm:ss"
     written = f"format_date({name}, '{clock}') = '{first.toString(clock)}'"
     chosen = f"@map_start_time IS NOT NULL OR {written}"
-    words = tr("{first}, or what the temporal controller plays").format(first=axis.labels[0])
+    words = tr("{first}, or as played").format(first=axis.labels[0])
     rule = QgsRuleBasedRenderer.Rule(None, 0, 0, chosen, words)
     parent.appendChild(rule)
     return rule
