@@ -10,13 +10,12 @@ from qgis.core import (
     QgsProcessingLayerPostProcessorInterface,
     QgsProject,
     QgsRasterLayer,
-    QgsTemporalNavigationObject,
 )
 from qgis.utils import iface
 
 from ._vendor.dpsort_geo import __version__
 from .axis_fields import end_of, is_dated, slice_values
-from .compat import group_of, time_unit
+from .compat import clock_off, group_of, time_unit
 from .datasets import mark_published
 from .i18n import exact_text, tr
 from .promise import statement_text
@@ -138,8 +137,7 @@ def set_clock(axis, clock):
 
     By itself it reads the times of a project only when the project is opened.
     """
-    off = QgsTemporalNavigationObject.NavigationMode.NavigationOff
-    if clock is None or clock.navigationMode() != off:
+    if clock is None or clock.navigationMode() != clock_off():
         return
     count, unit = axis.every.split()
     clock.setTemporalExtents(_whole_range(axis))

@@ -171,8 +171,10 @@ def play(layer):
     dock.show()
     yield 500
     frames = []
-    for button in ("mNavigationAnimated", "mNextButton"):  # as they come, nothing else is set
-        dock.findChild(QAbstractButton, button).click()
+    dock.findChild(QAbstractButton, "mNavigationAnimated").click()  # and nothing else is set
+    for step in range(2):
+        if step:
+            iface.mapCanvas().temporalController().next()
         yield 1000
         frame = iface.mapCanvas().mapSettings().temporalRange()
         frames.append([end.toString("yyyy-MM-dd HH:mm") for end in (frame.begin(), frame.end())])
