@@ -1,6 +1,13 @@
 """Where the versions of QGIS and Qt differ; nothing else in the plugin asks for a version."""
 
-from qgis.core import NULL, Qgis, QgsField, QgsProcessingFeatureSource, QgsUnitTypes
+from qgis.core import (
+    NULL,
+    Qgis,
+    QgsField,
+    QgsProcessingFeatureSource,
+    QgsTemporalNavigationObject,
+    QgsUnitTypes,
+)
 from qgis.PyQt.QtCore import QMetaType
 
 try:  # Qt 6
@@ -9,8 +16,8 @@ except ImportError:
     from qgis.PyQt.QtWidgets import QAction
 
 __all__ = (
-    "UNCHECKED", "QAction", "field", "group_of", "is_null", "remember", "square_kilometres",
-    "time_unit",
+    "UNCHECKED", "QAction", "clock_off", "field", "group_of", "is_null", "remember",
+    "square_kilometres", "time_unit",
 )  # fmt: skip
 
 #: features as they are: QGIS's own check of their geometry would refuse and name them
@@ -52,6 +59,13 @@ def time_unit(unit):
     if Qgis.QGIS_VERSION_INT >= 33000:
         return getattr(Qgis.TemporalUnit, name)
     return getattr(QgsUnitTypes.TemporalUnit, f"Temporal{name}")
+
+
+def clock_off():
+    """QGIS's name for the state of a temporal controller that plays nothing; 3.36 moved it."""
+    if hasattr(Qgis, "TemporalNavigationMode"):
+        return Qgis.TemporalNavigationMode.Disabled
+    return QgsTemporalNavigationObject.NavigationMode.NavigationOff
 
 
 def square_kilometres():

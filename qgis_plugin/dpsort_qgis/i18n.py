@@ -7,6 +7,8 @@ a JSON object from the English text to its translation, so anybody can read and 
 import functools
 import json
 import math
+import re
+import string
 from pathlib import Path
 
 from qgis.core import QgsApplication
@@ -21,9 +23,18 @@ def tr(text):
 
 
 def said(error):
-    """The sentence of an error in the user's language; the library's own are English."""
-    sentence = str(error)
-    return _catalogue(_language()).get(sentence, sentence)
+    """The sentence of an error in the user's language; the library's own are English.
+
+    Where those hold names or numbers, the catalogue has {a}, {b} and so on in their places.
+    """
+    sentence, known = str(error), _catalogue(_language())
+    if sentence in known:
+        return known[sentence]
+    for pattern, translation in _patterns(_language()):
+        found = re.fullmatch(pattern, sentence)
+        if found:
+            return translation.format(**found.groupdict())
+    return sentence
 
 
 def everywhere(text):
@@ -80,3 +91,20 @@ def _catalogue(language):
     if not language.isalpha() or not path.is_file():
         return {}
     return json.loads(path.read_text(encoding="utf-8"))
+
+
+def pattern_of(template):
+    """What matches the sentences that a template with {a}, {b} and so on stands for."""
+    parts = []
+    for text, name, _, _ in string.Formatter().parse(template):
+        parts.append(re.escape(text))
+        if name:
+            parts.append(f"(?P<{name}>.+?)")
+    return "".join(parts)
+
+
+@functools.cache
+def _patterns(language):
+    """Patterns of the library's sentences with something in them, and their translations."""
+    known = _catalogue(language).items()
+    return [(pattern_of(text), words) for text, words in known if "{a}" in text]

@@ -1,9 +1,8 @@
 """What a release proves about itself, in the user's language; the library speaks English."""
 
 import re
-import string
 
-from .i18n import exact_text, said, tr
+from .i18n import exact_text, pattern_of, said, tr
 
 
 def _templates():
@@ -67,16 +66,7 @@ def _templates():
 def proof_text(sentence):
     """A sentence of ``Release.verify`` for the user."""
     for english, translated in _templates():
-        found = re.fullmatch(_pattern(english), sentence)
+        found = re.fullmatch(pattern_of(english), sentence)
         if found:
             return translated.format(**{k: exact_text(v) for k, v in found.groupdict().items()})
     return said(sentence)
-
-
-def _pattern(template):
-    parts = []
-    for text, name, _, _ in string.Formatter().parse(template):
-        parts.append(re.escape(text))
-        if name:
-            parts.append(f"(?P<{name}>.+?)")
-    return "".join(parts)

@@ -10,6 +10,7 @@ from qgis.PyQt.QtCore import QStandardPaths
 
 from ._vendor.dpsort_geo.errors import BadInputError
 from .i18n import tr
+from .outputs import same_file
 
 ENDING = ".release.json"
 
@@ -57,6 +58,15 @@ def check_free(path):
             "{path} is there already, and what was paid for is never overwritten; {free} is free."
         )
         raise BadInputError(words.format(path=path, free=free_path(path)))
+
+
+def spare_releases(outputs, read=""):
+    """Refuse to write anything over a release, be it the one that is ``read`` or another."""
+    for path in filter(None, outputs):
+        known = path.lower().endswith(ENDING) or (read and same_file(path, read))
+        if known and os.path.lexists(path):
+            words = tr("{path} is a release; choose another file for what is made of it.")
+            raise BadInputError(words.format(path=path))
 
 
 def save_release(release, path):

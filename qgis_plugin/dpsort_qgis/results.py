@@ -5,20 +5,24 @@ import datetime
 from qgis.core import (
     Qgis,
     QgsDateTimeRange,
+    QgsInterval,
     QgsLayerMetadata,
     QgsProcessingLayerPostProcessorInterface,
     QgsProject,
     QgsRasterLayer,
 )
+from qgis.utils import iface
 
 from ._vendor.dpsort_geo import __version__
 from .axis_fields import end_of, is_dated, slice_values
-from .compat import group_of, time_unit
+from .compat import clock_off, group_of, time_unit
 from .datasets import mark_published
 from .i18n import exact_text, tr
 from .promise import statement_text
 from .style import enlarge_legend
 
+#: days of the shortest month and year
+_SHORTEST = {"month": 28, "year": 365}
 #: QGIS does not own a post-processor, so somebody has to keep it alive until it was called
 _ALIVE = []
 
@@ -52,6 +56,9 @@ class Styler(QgsProcessingLayerPostProcessorInterface):
         node = QgsProject.instance().layerTreeRoot().findLayer(layer.id())
         if node is not None and not isinstance(layer, QgsRasterLayer):
             enlarge_legend(node)
+            if self.axis is not None:
+                set_project_times(self.axis)
+                set_clock(self.axis, iface.mapCanvas().temporalController() if iface else None)
         layer.triggerRepaint()
 
     def on_load(self, target, context, name):
@@ -101,13 +108,18 @@ def category_axis(axes):
 
 
 def set_times(layer, axis):
-    """Temporal properties: each feature lasts as long as its stretch of time."""
+    """Temporal properties: each feature lasts as long as its stretch of time.
+
+    QGIS takes a month for 30 days and a year for 365 and a quarter, so that February would last
+    into March; they last as long as the shortest of them.
+    """
     count, unit = axis.every.split()
+    days = _SHORTEST.get(unit)
     times = layer.temporalProperties()
     times.setMode(Qgis.VectorTemporalMode.FeatureDateTimeInstantFromField)
     times.setStartField(axis.name)
-    times.setFixedDuration(float(count))
-    times.setDurationUnits(time_unit(unit))
+    times.setFixedDuration(float(count) * (days or 1))
+    times.setDurationUnits(time_unit("day" if days else unit))
     times.setIsActive(True)
 
 
@@ -115,6 +127,22 @@ def set_project_times(axis, project=None):
     """Let the temporal controller go from stretch to stretch."""
     count, unit = axis.every.split()
     settings = (project or QgsProject.instance()).timeSettings()
-    settings.setTemporalRange(QgsDateTimeRange(slice_values(axis)[0], end_of(axis)))
+    settings.setTemporalRange(_whole_range(axis))
     settings.setTimeStep(float(count))
     settings.setTimeStepUnit(time_unit(unit))
+
+
+def set_clock(axis, clock):
+    """Make QGIS's temporal controller ready to play, unless it plays something else already.
+
+    By itself it reads the times of a project only when the project is opened.
+    """
+    if clock is None or clock.navigationMode() != clock_off():
+        return
+    count, unit = axis.every.split()
+    clock.setTemporalExtents(_whole_range(axis))
+    clock.setFrameDuration(QgsInterval(float(count), time_unit(unit)))
+
+
+def _whole_range(axis):
+    return QgsDateTimeRange(slice_values(axis)[0], end_of(axis))

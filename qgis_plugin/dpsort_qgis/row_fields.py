@@ -42,7 +42,6 @@ _DECLARED = {
 }  # fmt: skip
 #: those that guess, and give text as it is
 _GUESSED = {"virtual", "gpx", "GeoJSON", "GeoJSONSeq", "CSV", "KML", "LIBKML", "GPX", "SQLite"}
-_CLOCK = "yyyy-MM-ddTHH:mm:ss"
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,8 @@ class RowField:
             return value
         if self.kind == "day":
             return value.toString("yyyy-MM-dd")
-        return value.toString(_CLOCK)
+        # part by part: where this machine's clock was put forward, the whole is no time to Qt
+        return f"{value.date().toString('yyyy-MM-dd')}T{value.time().toString('HH:mm:ss')}"
 
     def _check(self, value, wanted):
         # True is 1 for Python, and a database may keep text in a column of numbers

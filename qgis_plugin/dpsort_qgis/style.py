@@ -20,6 +20,7 @@ from qgis.core import (
 from qgis.PyQt.QtGui import QColor
 
 from ._vendor.dpsort_geo.public.picture import RAMP
+from .axis_fields import slice_values
 from .classes import class_limits, log_steps
 from .i18n import number_text, tr
 
@@ -70,17 +71,20 @@ def enlarge_legend(node):
             QgsMapLayerLegendUtils.setLegendNodeCustomSymbol(node, order, symbol)
 
 
-def counts_style(values, axes=()):
+def counts_style(values, axes=(), dated=None):
     """A style for polygons with counts: coloured by density, hatched where not reliable.
 
-    ``values`` are all densities; the joint slices of axes get a branch each, the first one shown.
+    The joint slices of axes get a branch each, with classes of its own, the first one shown;
+    ``values`` are the densities of each.
+    A polygon has a row for each stretch of a ``dated`` axis; they would lie upon each other, so
+    without a clock the first one is shown.
     """
 
     def style(layer):
         root = QgsRuleBasedRenderer.Rule(None)
-        limits = class_limits(values)
+        shown = root if dated is None else _one_stretch(root, dated)
         if not axes:
-            _add_classes(root, limits)
+            _add_classes(shown, class_limits(values[0]))
         slices = product(*(axis.labels for axis in axes)) if axes else ()
         for number, labels in enumerate(slices):
             chosen = " AND ".join(
@@ -88,13 +92,26 @@ def counts_style(values, axes=()):
                 for axis, label in zip(axes, labels)
             )
             branch = QgsRuleBasedRenderer.Rule(None, 0, 0, chosen, ", ".join(labels))
-            _add_classes(branch, limits)
+            _add_classes(branch, class_limits(values[number]))
             branch.setActive(number == 0)
-            root.appendChild(branch)
+            shown.appendChild(branch)
         layer.setRenderer(QgsRuleBasedRenderer(root))
         layer.setOpacity(0.85)
 
     return style
+
+
+def _one_stretch(parent, axis):
+    """A rule that shows the first stretch of time, or those that a clock lets through."""
+    name, first = QgsExpression.quotedColumnRef(axis.name), slice_values(axis)[0]
+    # as the layer's own clock says it, whatever zone a file gives its times
+    clock = "yyyy-MM-dd HH:mm:ss"
+    written = f"format_date({name}, '{clock}') = '{first.toString(clock)}'"
+    chosen = f"@map_start_time IS NOT NULL OR {written}"
+    words = tr("{first}, or as played").format(first=axis.labels[0])
+    rule = QgsRuleBasedRenderer.Rule(None, 0, 0, chosen, words)
+    parent.appendChild(rule)
+    return rule
 
 
 def _add_classes(parent, limits):

@@ -176,15 +176,23 @@ def english_texts() -> set[str]:
 
 
 def library_sentences() -> set[str]:
-    """Every fixed sentence with which the library refuses something."""
+    """Every sentence with which the library refuses something; {a}, {b} stand for what varies."""
     sentences = set()
     for name in SPEAKING:
         path = fresh_profile.ROOT / "dpsort_geo" / "core" / f"{name}.py"
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call) or getattr(node.func, "id", "") != "BadInputError":
                 continue
-            if isinstance(node.args[0], ast.Constant):
-                sentences.add(str(node.args[0].value))
+            told = node.args[0]
+            if isinstance(told, ast.Constant):
+                sentences.add(str(told.value))
+            if isinstance(told, ast.JoinedStr):
+                letters = iter(string.ascii_lowercase)
+                parts = [
+                    str(part.value) if isinstance(part, ast.Constant) else f"{{{next(letters)}}}"
+                    for part in told.values
+                ]
+                sentences.add("".join(parts))
     return sentences
 
 

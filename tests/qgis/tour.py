@@ -31,6 +31,7 @@ from tour_publishing import (
     fill_in,
     publish,
     publish_what_and_when,
+    remember_name,
     watch_card,
 )
 from tour_reading import count, ledger_and_drop, open_release, play
@@ -54,6 +55,7 @@ def visit():
     yield from plan_and_toolbox()
     yield from ledger_and_drop()
     yield from dark()
+    yield from remember_name()
     layer = yield from publish_what_and_when(area)
     yield from play(layer)
     yield from count(area, layer)
@@ -92,6 +94,8 @@ def open_dialog():
     yield 800
     shot("dialog_empty")
     FOUND["run waits for an area"] = not dialog.run_button.isEnabled()
+    person = dialog.points.person
+    FOUND["fields of the person"] = [person.itemText(row) for row in range(person.count())]
     return dialog
 
 

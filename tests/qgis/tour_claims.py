@@ -82,8 +82,22 @@ def test_the_card_follows_the_layer_its_filter_and_its_selection(found: dict[str
     assert card["removed"] == {"count": 0, "figure": "–", "notes": "", "spent": ""}
 
 
-def test_the_active_layer_is_preselected(found: dict[str, Any]) -> None:
-    assert found["preselected"]
+def test_the_active_layer_is_preselected_with_its_fields_and_its_name(
+    found: dict[str, Any],
+) -> None:
+    assert found["preselected"] and found["chosen at once"]
+    assert found["fields of the person"] == ["", "fid", "who"]
+    assert found["remembered name"] == "thefts 2026"
+
+
+def test_doubts_are_read_before_paying_and_the_message_is_about_what_was_paid(
+    found: dict[str, Any],
+) -> None:
+    question, said = found["question about a filter"], " ".join(found["said after paying"])
+    assert "The layer has a filter" in question and "The layer has a filter" not in said
+    assert "points.gpkg, in place of the file that is there" in question
+    assert "Published as what_and_when.release.json, epsilon 1, off by about" in said
+    assert found["next file for points"] == "points_2.gpkg"
 
 
 def test_everything_that_can_be_filled_in_has_a_tip(found: dict[str, Any]) -> None:
@@ -97,6 +111,8 @@ def test_counting_is_in_the_menu(found: dict[str, Any]) -> None:
 def test_the_temporal_controller_plays_what_was_published(found: dict[str, Any]) -> None:
     assert found["months"] == 6
     assert 0 < found["shown in a month"] < found["shown in all"] / 3
+    ends = [f"2026-0{month}-01 00:00" for month in (1, 2, 3)]
+    assert found["frames played"] == [ends[:2], ends[1:]]
 
 
 def test_what_was_planned_is_handed_on_to_publishing(found: dict[str, Any]) -> None:

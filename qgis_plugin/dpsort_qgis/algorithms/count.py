@@ -118,9 +118,12 @@ class CountInPolygons(ReadingParameters):
         self.take_within(parameters, context)
 
     def work(self, parameters, context, feedback):
-        for name in (self.OUTPUT, self.TABLE):
-            files_written(parameters.get(name), context)
-        reading = self.reading(parameters, context)
+        outputs = [
+            path
+            for name in (self.OUTPUT, self.TABLE)
+            for path in files_written(parameters.get(name), context)
+        ]
+        reading = self.reading(parameters, context, *outputs)
         source = self.parameterAsSource(parameters, self.ZONES, context)
         if source is None:
             raise QgsProcessingException(self.invalidSourceError(parameters, self.ZONES))
@@ -140,7 +143,7 @@ class CountInPolygons(ReadingParameters):
         fields, kept = _fields(source.fields(), asked)
         table = _attributes(features, kept, asked, rows, density)
         title = title_of(self.parameterAsFile(parameters, self.RELEASE, context))
-        results = {}
+        looks, results = _looks(asked, rows, density), {}
         for name, kind in (
             (self.OUTPUT, source.wkbType()),
             (self.TABLE, QgsWkbTypes.Type.NoGeometry),
@@ -156,7 +159,7 @@ class CountInPolygons(ReadingParameters):
             del sink  # closes the file
             if not sign(target, metadata_of(reading.release, title)):
                 feedback.pushWarning(unsigned())
-            self._style(target, bare, density, asked, reading.release, title, context)
+            self._style(target, bare, looks, dated_axis(asked), reading.release, title, context)
             results[name] = target
         return results
 
@@ -188,11 +191,22 @@ class CountInPolygons(ReadingParameters):
             yield polygons_of(feature.geometry())
             feedback.setProgress(80 * number / len(features))
 
-    def _style(self, target, bare, density, asked, release, title, context):
-        plain = [axis for axis in asked if not is_dated(axis)]
-        looks = counts_style(density.tolist(), plain)
-        styler = Styler((lambda layer: None) if bare else looks, release, title, dated_axis(asked))
+    def _style(self, target, bare, looks, dated, release, title, context):
+        styler = Styler((lambda layer: None) if bare else looks, release, title, dated)
         styler.on_load(target, context, tr("{layer}, counts").format(layer=title))
+
+
+def _looks(asked, rows, density):
+    """The style of counts; each joint slice of the categories has the densities of its own."""
+    plain = [number for number, axis in enumerate(asked) if not is_dated(axis)]
+    axes = [asked[number] for number in plain]
+    if not axes:
+        return counts_style([density.tolist()], axes, dated_axis(asked))
+    sizes = [axis.size for axis in axes]
+    joint = np.ravel_multi_index([rows.labels[number] for number in plain], sizes)
+    counts = np.bincount(joint, minlength=int(np.prod(sizes)))
+    parts = np.split(density[np.argsort(joint, kind="stable")], np.cumsum(counts)[:-1])
+    return counts_style([part.tolist() for part in parts], axes, dated_axis(asked))
 
 
 def _fields(own, asked):

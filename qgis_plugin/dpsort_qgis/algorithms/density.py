@@ -71,9 +71,9 @@ class DensityFromRelease(ReadingParameters):
         self.take_within(parameters, context)
 
     def work(self, parameters, context, feedback):
-        reading = self.reading(parameters, context)
-        cell = self.parameterAsDouble(parameters, self.CELL, context)
         target = self.parameterAsOutputLayer(parameters, self.OUTPUT, context)
+        reading = self.reading(parameters, context, target)
+        cell = self.parameterAsDouble(parameters, self.CELL, context)
         crs = self.parameterAsCrs(parameters, self.CRS, context)
         crs = crs if crs.isValid() else known_crs(reading.frame)
         raster = density_raster(reading, crs, cell or None)

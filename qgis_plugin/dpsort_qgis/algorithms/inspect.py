@@ -43,8 +43,8 @@ class InspectRelease(ReadingParameters):
         self.take_within(parameters, context)
 
     def work(self, parameters, context, feedback):
-        reading = self.reading(parameters, context)
         target = self.parameterAsFileOutput(parameters, self.REPORT, context)
+        reading = self.reading(parameters, context, target)
         path = self.parameterAsFile(parameters, self.RELEASE, context)
         write_report(reading, target, Told(title_of(path), path))
         statement = statement_text(reading.release)

@@ -65,7 +65,8 @@ class PointsFromRelease(ReadingParameters):
         self.take_within(parameters, context)
 
     def work(self, parameters, context, feedback):
-        reading = self.reading(parameters, context)
+        outputs = files_written(parameters.get(self.OUTPUT), context)
+        reading = self.reading(parameters, context, *outputs)
         spread = self.parameterAsBool(parameters, self.SPREAD, context)
         crs = self.parameterAsCrs(parameters, self.CRS, context)
         crs = crs if crs.isValid() else reading.frame.crs

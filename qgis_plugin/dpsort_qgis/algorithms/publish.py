@@ -29,10 +29,11 @@ from ..planner import expected, grid_of
 from ..private_points import count_points, published
 from ..promise import statement_text
 from ..reading import Reading
-from ..release_files import check_free, is_temporary, save_release, suggest_path
+from ..release_files import check_free, is_temporary, save_release, spare_releases, suggest_path
 from ..releases import Cancelled, check_writable
 from ..report import Told, write_report
 from .axis_parameters import check_method
+from .base import is_given
 from .points import PointsOutput
 from .publish_parameters import PublishParameters
 
@@ -135,11 +136,16 @@ class PublishPoints(PublishParameters):
         for path in filter(None, files):
             check_writable(path)
         points = files_written(parameters.get(self.OUTPUT), context)
+        spare_releases([report, *points])
+        areas = []
+        if is_given(parameters.get(self.AREA)):
+            areas = [file_of(self.layer_of(parameters, self.AREA, context))]
         groups = [[file_of(layer)], files[:1], files[1:], points]
-        for group, others in combinations(groups, 2):
+        pairs = [*combinations(groups, 2), *((areas, group) for group in groups[1:])]
+        for group, others in pairs:
             if any(same_file(a, b) for a in filter(None, group) for b in filter(None, others)):
                 raise BadInputError(
-                    tr("The private layer and the outputs must be different files.")
+                    tr("The layers that are read and the outputs must be different files.")
                 )
         return files
 

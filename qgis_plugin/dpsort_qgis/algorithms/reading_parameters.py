@@ -10,6 +10,7 @@ from .._vendor.dpsort_geo.release import load
 from ..area import union_of
 from ..i18n import tr
 from ..reading import Reading
+from ..release_files import spare_releases
 from .base import PrivacyAlgorithm, is_given
 
 
@@ -52,9 +53,14 @@ class ReadingParameters(PrivacyAlgorithm):
         if is_given(parameters.get(self.WITHIN)):
             self._within = self.take_layer(parameters, self.WITHIN, context)
 
-    def reading(self, parameters, context):
-        """The release that the user named, read within the boundary that the user gave."""
-        release = load(self.parameterAsFile(parameters, self.RELEASE, context))
+    def reading(self, parameters, context, *outputs):
+        """The release that the user named, read within the boundary that the user gave.
+
+        ``outputs`` are the files that will be written; a release is never one of them.
+        """
+        path = self.parameterAsFile(parameters, self.RELEASE, context)
+        spare_releases(outputs, path)
+        release = load(path)
         within = None
         if self._within is not None:
             within = union_of(self._within.features(context)), self._within.crs

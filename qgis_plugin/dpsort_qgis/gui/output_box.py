@@ -1,5 +1,6 @@
 """Where results go: a release file that is suggested and never overwritten, and a point layer."""
 
+import os
 from pathlib import Path
 
 from qgis.core import QgsProcessing, QgsProcessingOutputLayerDefinition, QgsProject
@@ -8,7 +9,7 @@ from qgis.PyQt.QtCore import pyqtSignal
 from qgis.PyQt.QtWidgets import QFormLayout, QGroupBox, QLabel
 
 from ..i18n import tr
-from ..release_files import suggest_path
+from ..release_files import free_path, suggest_path
 
 
 class OutputBox(QGroupBox):
@@ -51,25 +52,41 @@ class OutputBox(QGroupBox):
         """After a release was written: suggest a new name, in the same folder."""
         self._folder = Path(self.release.filePath()).parent
         self._suggested = self.release.filePath()
+        if self.target.filePath():  # a layer of the project shows that file
+            self.target.setFilePath(str(free_path(self._target())))
 
     def report(self):
         """The report beside the release."""
         path = Path(self.release.filePath())
         return str(path.parent / (path.name.split(".release")[0] + ".report.html"))
 
+    def report_words(self):
+        """Where the report goes, in words."""
+        return _place(self.report())
+
     def points(self):
         """Where the points go, in words."""
-        return self.target.filePath() or tr("a temporary layer")
+        return _place(self._target()) if self.target.filePath() else tr("a temporary layer")
+
+    def _target(self):
+        path = self.target.filePath()
+        return path if Path(path).suffix else f"{path}.gpkg"
 
     def parameters(self):
         """The parameters of the outputs."""
         given = self.release.filePath()
-        target = self.target.filePath() or QgsProcessing.TEMPORARY_OUTPUT
+        target = self._target() if self.target.filePath() else QgsProcessing.TEMPORARY_OUTPUT
         return {
             "OUTPUT": QgsProcessingOutputLayerDefinition(target, QgsProject.instance()),
             "RELEASE": given or QgsProcessing.TEMPORARY_OUTPUT,
             "REPORT": self.report() if given else QgsProcessing.TEMPORARY_OUTPUT,
         }
+
+
+def _place(path):
+    if os.path.lexists(path):
+        return tr("{path}, in place of the file that is there").format(path=path)
+    return path
 
 
 def buddy(text, widget):

@@ -50,15 +50,18 @@ class PlanDialog(Window):
         self.form_layout.addWidget(self.table)
         self.form_layout.addStretch(1)
         self.add_card(Expectation(self))
-        self._hand_on = hand_on
+        self._hand_on, self._aiming = hand_on, False
         self.publish_button = self.add_button(tr("&Publish with this..."), "publish", self.hand_on)
         self.publish_button.setVisible(hand_on is not None)
-        self.area.changed.connect(self.refresh)
-        self.count.valueChanged.connect(self.refresh)
-        self.epsilon.changed.connect(self.refresh)
-        self.target.valueChanged.connect(self._aim)
-        self.method.currentIndexChanged.connect(self.refresh)
-        self.axes.changed.connect(self._aim)
+        for signal in (
+            self.area.changed,
+            self.count.valueChanged,
+            self.target.valueChanged,
+            self.method.currentIndexChanged,
+            self.axes.changed,
+        ):
+            signal.connect(self._aim)
+        self.epsilon.changed.connect(self._typed)
         self.resize(860, 660)
 
     def _area(self):
@@ -124,10 +127,21 @@ class PlanDialog(Window):
         if metres and area is not None:
             try:
                 wanted = self.count.value(), area, metres, self._method(), self.axes.axes()
-                self.epsilon.set_value(needed_epsilon(*wanted))
+                self._aiming = True
                 self.messages.clearWidgets()
+                self.epsilon.set_value(needed_epsilon(*wanted))
             except BadInputError as error:
                 self.complain(said(error))
+            finally:
+                self._aiming = False
+        self.refresh()
+
+    def _typed(self):
+        """An epsilon that the user chose is not the one of a wanted error any more."""
+        if not self._aiming:
+            blocked = self.target.blockSignals(True)
+            self.target.setValue(0)
+            self.target.blockSignals(blocked)
         self.refresh()
 
     def hand_on(self):

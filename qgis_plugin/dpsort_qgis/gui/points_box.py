@@ -61,7 +61,7 @@ class PointsBox(QGroupBox):
         self.spent.setWordWrap(True)
         form.addRow(self.spent)
         self._connect()
-        self.refresh()
+        self._layer_changed()  # a layer is chosen already, and nobody told of it
 
     def _add_count(self, form):
         self.count = QSpinBox(self)

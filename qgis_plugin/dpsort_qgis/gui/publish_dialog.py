@@ -1,5 +1,8 @@
 """The window behind Vector > Private points > Publish..."""
 
+from functools import partial
+from pathlib import Path
+
 from qgis.core import QgsCoordinateReferenceSystem
 from qgis.gui import QgsCollapsibleGroupBox, QgsProjectionSelectionWidget
 from qgis.PyQt.QtWidgets import (
@@ -210,9 +213,11 @@ class PublishDialog(Window):
         if self.choice.hint:
             self.complain(self.choice.hint)
             return
-        parameters = self._parameters()
-        if Confirmation(self.rows(), self.choice.notes, self).exec():
-            self.launch(ALGORITHM, parameters, self._published)
+        parameters, choice, plan = self._parameters(), self.choice, self.plan
+        if Confirmation(self.rows(), choice.notes, self).exec():
+            # the form may show something else by the time it is done
+            done = partial(self._published, choice.epsilon, plan)
+            self.launch(ALGORITHM, parameters, done, choice.notes)
 
     def rows(self):
         """What is asked for, for the last question."""
@@ -235,15 +240,19 @@ class PublishDialog(Window):
                 ),
             ),
             (tr("Release file"), self.output.release.filePath()),
-            (tr("Report"), self.output.report()),
+            (tr("Report"), self.output.report_words()),
             (tr("Points"), self.output.points()),
         ]
         return [(name, value) for name, value in rows if value]
 
-    def _published(self, results):
-        error = length(self.plan.expected_error) if self.plan else "?"
-        sentence = tr("Published with epsilon {epsilon}; the map is off by about {error}.").format(
-            epsilon=exact_text(epsilon_text(self.epsilon.value())), error=error
+    def _published(self, epsilon, plan, results):
+        words = tr("Published as {file}, epsilon {epsilon}.")
+        if plan is not None:
+            words = tr("Published as {file}, epsilon {epsilon}, off by about {error}.")
+        sentence = words.format(
+            epsilon=exact_text(epsilon_text(epsilon)),
+            file=Path(results["RELEASE"]).name,
+            error=length(plan.expected_error) if plan is not None else "",
         )
         self.announce(sentence, results.get("REPORT"), results["RELEASE"])
         self.output.renew()

@@ -12,7 +12,6 @@ from qgis.PyQt.QtCore import QObject, pyqtSignal
 
 from ..compat import remember
 from ..i18n import tr
-from ..results import set_project_times
 
 #: runs go on when their window is closed, so somebody has to hold them
 _RUNNING = set()
@@ -105,8 +104,6 @@ class Run(QObject):
                 styler.postProcessLayer(layer, self.context, self.feedback)
                 for shown in (False, True):  # a group that was empty opens with its first layer
                     group.setExpanded(shown)
-                if styler.axis is not None:
-                    set_project_times(styler.axis, details.project)
 
     def _group(self, project, name):
         """The group of results of this name, at the top."""

@@ -111,8 +111,11 @@ class Window(QDialog):
     def run(self):
         """What the main button does."""
 
-    def launch(self, algorithm_id, parameters, done):
-        """Run an algorithm in the background; ``done`` gets its results."""
+    def launch(self, algorithm_id, parameters, done, told=()):
+        """Run an algorithm in the background; ``done`` gets its results.
+
+        Warnings in ``told`` were read before the run, and are not shown again after it.
+        """
         run = Run(algorithm_id, parameters)
         problem = run.problem()
         self.messages.clearWidgets()
@@ -122,7 +125,7 @@ class Window(QDialog):
         self.active = run
         self._running(True)
         run.progressed.connect(lambda percent: self.progress.setValue(int(percent)))
-        run.finished.connect(lambda results, why: self._finished(run, results, why, done))
+        run.finished.connect(lambda results, why: self._finished(run, results, why, done, told))
         run.start()
 
     def stop(self):
@@ -131,10 +134,10 @@ class Window(QDialog):
             self.cancel_button.setEnabled(False)
             self.active.cancel()
 
-    def _finished(self, run, results, why, done):
+    def _finished(self, run, results, why, done, told):
         self.active = None
         self._running(False)
-        for warning in run.feedback.warnings:
+        for warning in (words for words in run.feedback.warnings if words not in told):
             iface.messageBar().pushMessage(tr("Private points"), warning, _level("Warning"))
         if results is None:
             self.complain(why)

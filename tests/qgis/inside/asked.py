@@ -15,7 +15,11 @@ from qgis.core import (
     QgsCoordinateTransformContext,
     QgsFeature,
     QgsGeometry,
+    QgsProcessingContext,
     QgsProcessingException,
+    QgsProcessingOutputLayerDefinition,
+    QgsProject,
+    QgsRasterLayer,
     QgsVectorLayer,
 )
 
@@ -69,6 +73,23 @@ def counts(release, zones):
     layer = processing.run("dpsort:countinpolygons", parameters)["OUTPUT"]
     found = [feature["estimate"] for feature in layer.getFeatures()]
     return [0 if one == NULL else one for one in found]
+
+
+def loaded(name, **parameters):
+    """The layer of an algorithm as QGIS would load it, with its looks."""
+    context = QgsProcessingContext()
+    context.setProject(QgsProject.instance())
+    target = parameters.pop("OUTPUT", "TEMPORARY_OUTPUT")
+    output = QgsProcessingOutputLayerDefinition(target, QgsProject.instance())
+    results = processing.run(f"dpsort:{name}", {**parameters, "OUTPUT": output}, context=context)
+    ((target, details),) = context.layersToLoadOnCompletion().items()
+    layer = results["OUTPUT"]
+    if not isinstance(layer, QgsVectorLayer):
+        kind = QgsRasterLayer if target.endswith(".tif") else QgsVectorLayer
+        layer = kind(target)
+    layer.setName(details.name)
+    details.postProcessor().postProcessLayer(layer, context, city.Listener())
+    return layer
 
 
 def rectangle(west, south, east, north):

@@ -1,21 +1,27 @@
 """What and when in QGIS, boundaries and resolution, tried in real QGIS. Run by ``claims.py``."""
 
+import os
+import time
 import unittest
 from collections import Counter
 from pathlib import Path
 
 import city
 import processing
-from asked import BOX, CONTEXT, FOLDER, coordinates, publish, rectangle, refusal, zones_of
+from asked import BOX, CONTEXT, FOLDER, coordinates, loaded, publish, rectangle, refusal, zones_of
 from dpsort_qgis._vendor.dpsort_geo.planning import plan_side
 from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis._vendor.dpsort_geo.rules.time_axis import TimeAxis
 from dpsort_qgis.area import area_of_box
-from dpsort_qgis.compat import time_unit
-from dpsort_qgis.results import Styler, set_project_times
+from dpsort_qgis.axis_fields import slice_values
+from dpsort_qgis.results import Styler, set_clock, set_project_times, set_times
 from qgis.core import (
     Qgis,
+    QgsDateTimeRange,
+    QgsExpressionContext,
+    QgsExpressionContextScope,
+    QgsFeature,
     QgsFeatureRequest,
     QgsGeometry,
     QgsProcessingContext,
@@ -23,12 +29,23 @@ from qgis.core import (
     QgsProcessingOutputLayerDefinition,
     QgsProject,
     QgsRectangle,
+    QgsTemporalNavigationObject,
     QgsVectorLayer,
+    QgsVectorLayerTemporalContext,
 )
-from qgis.PyQt.QtCore import QDate
+from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 WHAT = {"CATEGORY": "type", "CATEGORIES": "burglary, theft; other"}
+MIDNIGHT = QDateTime(QDate(2021, 1, 1), QTime(0, 0))
 WHEN = {"TIME": "day", "TIME_START": QDate(2026, 1, 1), "TIME_STOP": QDate(2026, 7, 1)}
+
+
+def shown_in(layer, frame, field="day"):
+    """The days of what a layer shows while a frame is played."""
+    times = layer.temporalProperties()
+    chosen = times.createFilterString(QgsVectorLayerTemporalContext(), frame)
+    request = QgsFeatureRequest().setFilterExpression(chosen)
+    return {feature[field].date() for feature in layer.getFeatures(request)}
 
 
 class Slicing(unittest.TestCase):
@@ -63,6 +80,19 @@ class Slicing(unittest.TestCase):
         week = load(publish(city.dated(300), TIME="day", TIME_STEP=6, NEIGHBOURS=1)["RELEASE"])
         self.assertEqual((week.axes[0].cycle, week.axes[0].size), ("week", 7))
 
+    def test_an_hour_that_this_machine_s_clock_skips_is_read_as_it_was_written(self):
+        layer = city.dated(300, kind="datetime")
+        night = QDateTime(QDate(2026, 3, 29), QTime(2, 30))
+        layer.dataProvider().changeAttributeValues({1: {2: night}})
+        path = city.saved(layer, FOLDER / "skipped.gpkg")
+        zone = os.environ.get("TZ")
+        self.addCleanup(time.tzset)
+        self.addCleanup(os.environ.__setitem__ if zone else os.environ.pop, "TZ", zone)
+        os.environ["TZ"] = "Europe/Berlin"
+        time.tzset()
+        release = load(publish(str(path), **WHEN)["RELEASE"])
+        self.assertEqual(release.axes[0].size, 6)
+
     def test_the_published_layer_can_be_played(self):
         context = QgsProcessingContext()
         context.setProject(QgsProject.instance())
@@ -75,16 +105,42 @@ class Slicing(unittest.TestCase):
         times = layer.temporalProperties()
         self.assertTrue(times.isActive())
         self.assertEqual(times.mode(), Qgis.VectorTemporalMode.FeatureDateTimeInstantFromField)
-        self.assertEqual((times.startField(), times.fixedDuration()), ("day", 1.0))
-        self.assertEqual(times.durationUnits(), time_unit("month"))
+        self.assertEqual(times.startField(), "day")
         self.assertEqual(
             {category.value() for category in layer.renderer().categories()},
             {"burglary", "theft", "other"},
         )
         set_project_times(styler.axis)
+        clock = QgsTemporalNavigationObject()
+        set_clock(styler.axis, clock)
+        for month in range(6):
+            frame = clock.dateTimeRangeForFrameNumber(month)
+            ends = [end.date() for end in (frame.begin(), frame.end())]
+            self.assertEqual(ends, [QDate(2026, month + 1, 1), QDate(2026, month + 2, 1)])
+            self.assertEqual(shown_in(layer, frame), {QDate(2026, month + 1, 1)})
+        clock.setNavigationMode(QgsTemporalNavigationObject.NavigationMode.Animated)
+        clock.setTemporalExtents(QgsDateTimeRange(QDateTime(QDate(2020, 1, 1), QTime()), MIDNIGHT))
+        set_clock(styler.axis, clock)  # what plays is left alone
+        self.assertEqual(clock.temporalExtents().end(), MIDNIGHT)
         span = QgsProject.instance().timeSettings().temporalRange()
         self.assertEqual(span.begin().date(), QDate(2026, 1, 1))
         self.assertEqual(span.end().date(), QDate(2026, 7, 1))
+
+    def test_a_frame_shows_its_own_stretch_and_no_other_however_long_it_is(self):
+        layer = QgsVectorLayer("Point?crs=EPSG:4326&field=at:datetime", "stretches", "memory")
+        for unit, last in (("year", 2029), ("month", 2025), ("week", 2025), ("day", 2025)):
+            axis = TimeAxis("at", "2024-01-01", f"{last}-01-01", every=f"1 {unit}")
+            layer.dataProvider().truncate()
+            for start in slice_values(axis):
+                feature = QgsFeature(layer.fields())
+                feature.setAttributes([start])
+                layer.dataProvider().addFeatures([feature])
+            set_times(layer, axis)
+            clock = QgsTemporalNavigationObject()
+            set_clock(axis, clock)
+            for number, start in enumerate(slice_values(axis)):
+                frame = clock.dateTimeRangeForFrameNumber(number)
+                self.assertEqual(shown_in(layer, frame, "at"), {start.date()}, (unit, number))
 
     def test_values_are_typed_and_never_read_from_the_layer(self):
         layer = city.dated(100)
@@ -148,6 +204,26 @@ class Slicing(unittest.TestCase):
         with self.assertRaisesRegex(QgsProcessingException, "no times"):
             processing.run("dpsort:countinpolygons", {**parameters, "RELEASE": plain,
                                                       "BY_CATEGORY": False})  # fmt: skip
+
+    def test_stretches_of_time_do_not_lie_upon_each_other_before_they_are_played(self):
+        zones = zones_of(rectangle(13.0, 52.2, 13.4, 52.8), rectangle(13.4, 52.2, 13.8, 52.8))
+        for more, rows in (({}, 2), ({"BY_CATEGORY": True}, 6)):
+            layer = loaded(
+                "countinpolygons", RELEASE=self.results["RELEASE"], ZONES=zones, BY_TIME=True,
+                OUTPUT=str(FOLDER / f"stretches{rows}.gpkg"), **more,
+            )  # fmt: skip
+            self.assertEqual(layer.featureCount(), 6 * rows)
+            self.assertTrue(layer.temporalProperties().isActive())
+            (branch,) = layer.renderer().rootRule().children()
+            self.assertEqual(branch.label(), "2026-01, or as played")
+            request = QgsFeatureRequest().setFilterExpression(branch.filterExpression())
+            shown = [f["day"].date() for f in layer.getFeatures(request)]
+            self.assertEqual(shown, [QDate(2026, 1, 1)] * rows)
+            scope, context = QgsExpressionContextScope(), QgsExpressionContext()
+            scope.setVariable("map_start_time", MIDNIGHT)
+            context.appendScope(scope)
+            request.setExpressionContext(context)
+            self.assertEqual(len(list(layer.getFeatures(request))), 6 * rows)
 
     def test_one_row_does_not_change_what_others_say(self):
         folder = FOLDER / "guessed"

@@ -14,6 +14,7 @@ from asked import (
     PLUGIN,
     coordinates,
     publish,
+    refusal,
 )
 from dpsort_qgis._vendor.dpsort_geo.frame.area import ledger_text
 from dpsort_qgis._vendor.dpsort_geo.frame.zones import zone_rings
@@ -144,6 +145,9 @@ class Belonging(unittest.TestCase):
         with self.assertRaises(QgsProcessingException) as caught:
             processing.run("dpsort:inspectrelease", parameters)
         self.assertEqual(str(caught.exception), "Diese Datei ist kein dpsort-geo-Release.")
+        # a sentence of the library with names in it
+        sentence = refusal(city.dated(50), CATEGORY="type", CATEGORIES="burglary, theft")
+        self.assertTrue(sentence.startswith("Ein Wert von 'type' fehlt oder steht nicht"), sentence)
 
     def test_the_same_inputs_make_the_grid_that_geopandas_users_get(self):
         """Writes what ``test_same_release.py`` compares with the other face of the library."""

@@ -142,6 +142,11 @@ class Bookkeeping(unittest.TestCase):
             {"RELEASE": str(folder / "a.json"), "REPORT": str(folder / "a.json")},
         ):
             refusal(layer, **outputs)
+        area = city.saved(city.boundary(), folder / "city.gpkg")
+        outline = area.read_bytes()
+        sentence = refusal(layer, AREA=str(area), OUTPUT=str(area))
+        self.assertIn("different files", sentence)
+        self.assertEqual(area.read_bytes()[100:], outline[100:])
         self.assertEqual(self.entries(layer), [])
         del layer
         self.assertEqual(path.read_bytes()[100:], before[100:])

@@ -6,35 +6,16 @@ from pathlib import Path
 
 import city
 import processing
-from asked import FOLDER, publish, rectangle, zones_of
+from asked import FOLDER, loaded, publish, rectangle, zones_of
+from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis.classes import class_limits, log_steps
-from dpsort_qgis.style import CATEGORY_COLOURS, POINT_COLOUR
+from dpsort_qgis.style import CATEGORY_COLOURS, POINT_COLOUR, counts_style
 from osgeo import gdal
 from qgis.core import (
     QgsApplication,
-    QgsProcessingContext,
-    QgsProcessingOutputLayerDefinition,
-    QgsProject,
-    QgsRasterLayer,
     QgsVectorLayer,
 )
 from qgis.PyQt.QtCore import QLocale
-
-
-def loaded(name, **parameters):
-    """The layer of an algorithm as QGIS would load it, with its looks."""
-    context = QgsProcessingContext()
-    context.setProject(QgsProject.instance())
-    target = parameters.pop("OUTPUT", "TEMPORARY_OUTPUT")
-    output = QgsProcessingOutputLayerDefinition(target, QgsProject.instance())
-    results = processing.run(f"dpsort:{name}", {**parameters, "OUTPUT": output}, context=context)
-    ((target, details),) = context.layersToLoadOnCompletion().items()
-    layer = results["OUTPUT"]
-    if not isinstance(layer, QgsVectorLayer):
-        layer = QgsRasterLayer(target)
-    layer.setName(details.name)
-    details.postProcessor().postProcessLayer(layer, context, city.Listener())
-    return layer
 
 
 def contrast(one, other):
@@ -66,6 +47,16 @@ class Drawing(unittest.TestCase):
         shown = [rule.filterExpression() for rule in layer.renderer().rootRule().children()]
         counted = layer.getFeatures(" OR ".join(f"({text})" for text in shown[: len(classes)]))
         self.assertEqual(len(list(counted)), 5)  # every polygon falls into a class
+
+    def test_a_rare_category_has_classes_of_its_own(self):
+        layer, axis = zones_of(), CategoryAxis("what", ("rare", "frequent"))
+        counts_style([[1.0, 2.0, 3.0], [100.0, 200.0, 300.0]], [axis])(layer)
+        rare, frequent = (
+            [rule.label() for rule in branch.children() if "per km²" in rule.label()]
+            for branch in layer.renderer().rootRule().children()
+        )
+        self.assertTrue(rare[0].startswith("1 to") and "to 3 per" in rare[-1], rare)
+        self.assertTrue(frequent[0].startswith("100 to") and "to 300 per" in frequent[-1], frequent)
 
     def test_the_density_s_legend_has_equal_factors_and_no_linear_band(self):
         layer = loaded("densityfromrelease", RELEASE=self.release, OUTPUT=str(FOLDER / "d.tif"))

@@ -56,6 +56,33 @@ class Keeping(unittest.TestCase):
         self.assertEqual(path.read_bytes(), before)
         self.assertEqual(len(entries(layer)), 1)
 
+    def test_nothing_is_written_over_a_release(self):
+        layer, folder = city.calls(60, seed=102), Path(tempfile.mkdtemp(dir=FOLDER))
+        path, plain = folder / "calls.release.json", folder / "plain.json"
+        publish(layer, RELEASE=str(path))
+        shutil.copy(path, plain)
+        before = path.read_bytes()
+        for number, report in enumerate(({"REPORT": str(path)}, {"OUTPUT": str(path)})):
+            other = str(folder / f"other{number}.release.json")
+            self.assertIn("is a release", refusal(layer, RELEASE=other, **report))
+        self.assertEqual(len(entries(layer)), 1)
+        for file in (path, plain):  # whatever it is called, what is read is not written
+            for name, outputs in (
+                ("pointsfromrelease", ("OUTPUT",)),
+                ("densityfromrelease", ("OUTPUT",)),
+                ("countinpolygons", ("OUTPUT", "TABLE")),
+                ("inspectrelease", ("REPORT",)),
+            ):
+                for output in outputs:
+                    given = {"RELEASE": str(file), "ZONES": city.boundary()}
+                    given["OUTPUT"] = "TEMPORARY_OUTPUT"
+                    with (
+                        self.subTest(name, output=output),
+                        self.assertRaisesRegex(QgsProcessingException, "is a release"),
+                    ):
+                        processing.run(f"dpsort:{name}", {**given, output: str(file)})
+                self.assertEqual(file.read_bytes(), before)
+
     def test_what_fails_after_the_debit_costs_a_warning_and_not_the_release(self):
         def fail(*_):
             raise RuntimeError("no")

@@ -53,11 +53,32 @@ def until(done, seconds=60, again=None):
     end, pressed = time.time() + seconds, time.time()
     while not done() and time.time() < end:
         yield 100
-        if again and not done() and time.time() > pressed + 4:
+        if again and not done() and time.time() > pressed + 8:
             keys(again)
             pressed = time.time()
     if not done():
         raise TimeoutError("the tour waited in vain")
+
+
+def pay(dialog, look=lambda: None):
+    """Ask, look at the question, and pay; gives QGIS time until the run has begun.
+
+    A run can be over before anybody looks, so its begin is noted.
+    """
+    began, real = [], dialog.launch
+
+    def launch(*arguments):
+        began.append(True)
+        real(*arguments)
+
+    dialog.launch = launch
+    keys("alt+p")
+    yield from until(lambda: window("Confirmation"), 40, "alt+p")
+    yield 500
+    look()
+    keys("alt+p")
+    yield from until(lambda: began, 40)
+    del dialog.launch
 
 
 def listen(message, tag, _level):

@@ -16,7 +16,7 @@ from qgis.PyQt.QtWidgets import (
     QTextBrowser,
 )
 from qgis.utils import iface
-from tour_hands import FOUND, OUT, drag, keys, shot, text, until, window
+from tour_hands import FOUND, OUT, drag, keys, pay, shot, text, until, window
 
 
 def choose_extent(dialog, points):
@@ -76,10 +76,7 @@ def confirm(dialog):
     keys("Return")
     yield 800
     paid_by_return = dialog.active is not None or (OUT / "calls.release.json").exists()
-    keys("alt+p")
-    yield from until(lambda: window("Confirmation"), 40, "alt+p")
-    keys("alt+p")
-    yield from until(lambda: dialog.active is not None, 40)
+    yield from pay(dialog)
     return {
         "return in a field asks": asked_by_return,
         "return in the question pays": paid_by_return,
@@ -154,10 +151,7 @@ def cancel(dialog, points):
     dialog.show()
     dialog.activateWindow()
     yield 800
-    keys("alt+p")
-    yield from until(lambda: window("Confirmation"), 40, "alt+p")
-    keys("alt+p")
-    yield from until(lambda: dialog.active is not None, 40)
+    yield from pay(dialog)
     yield 700
     shot("cancel")
     start = time.time()
@@ -235,6 +229,24 @@ def publish(dialog, points):
     shot("result")
 
 
+def remember_name():
+    """A layer without a lasting place, named before, that is chosen when the window opens."""
+    from dpsort_qgis.gui.publish_dialog import PublishDialog
+
+    layer = QgsVectorLayer("Point?crs=EPSG:4326", "a first layer", "memory")
+    layer.setCustomProperty("dpsort/dataset", "thefts 2026")
+    QgsProject.instance().addMapLayer(layer)
+    iface.setActiveLayer(layer)
+    dialog = PublishDialog()
+    FOUND["chosen at once"] = dialog.points.current() is layer
+    dialog.present()
+    yield 300
+    FOUND["remembered name"] = dialog.points.name.text()
+    dialog.close()
+    QgsProject.instance().removeMapLayer(layer.id())
+    yield 300
+
+
 def publish_what_and_when(area):
     """Publish with a category and a time; gives the layer."""
     from dpsort_qgis.gui.publish_dialog import PublishDialog
@@ -254,16 +266,24 @@ def publish_what_and_when(area):
     dialog.axes.start.setDate(QDate(2026, 1, 1))
     dialog.axes.stop.setDate(QDate(2026, 7, 1))
     dialog.output.release.setFilePath(str(OUT / "what_and_when.release.json"))
+    dialog.output.target.setFilePath(str(OUT / "points"))
+    (OUT / "points.gpkg").write_text("an older file")
+    calls.setSubsetString('"who" >= 0')  # which is worth a note, and lets all through
     yield 800
     shot("what_and_when")
     dialog.activateWindow()
+    iface.messageBar().clearWidgets()
     before = set(QgsProject.instance().mapLayers())
-    keys("alt+p")
-    yield from until(lambda: window("Confirmation"), 40, "alt+p")
-    yield 300
-    keys("alt+p")
-    yield from until(lambda: dialog.active is not None, 40)
+
+    def look():
+        FOUND["question about a filter"] = window("Confirmation").text.text()
+
+    yield from pay(dialog, look)
+    dialog.epsilon.set_value(2)  # as a plan does that is handed on meanwhile
     yield from until(lambda: dialog.active is None)
+    yield 1500
+    FOUND["said after paying"] = [item.text() for item in iface.messageBar().items()]
+    FOUND["next file for points"] = Path(dialog.output.target.filePath()).name
     dialog.close()
     (made,) = set(QgsProject.instance().mapLayers()) - before
     layer = QgsProject.instance().mapLayer(made)

@@ -16,9 +16,10 @@ from qgis.core import (
     QgsVectorLayer,
     QgsVectorLayerTemporalContext,
 )
-from qgis.PyQt.QtCore import QDateTime, QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
+from qgis.PyQt.QtCore import QMimeData, QPoint, QPointF, QRectF, Qt, QUrl
 from qgis.PyQt.QtGui import QColor, QDragEnterEvent, QDropEvent
 from qgis.PyQt.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QCheckBox,
     QDockWidget,
@@ -163,19 +164,25 @@ def play(layer):
     request = QgsFeatureRequest().setFilterExpression(shown)
     FOUND["shown in all"] = layer.featureCount()
     FOUND["shown in a month"] = len(list(layer.getFeatures(request)))
-    iface.mapCanvas().setTemporalRange(month)
     iface.mainWindow().activateWindow()
     yield 600
     iface.messageBar().clearWidgets()
-    for dock in iface.mainWindow().findChildren(QDockWidget):
-        if dock.objectName() == "Temporal Controller":
-            dock.show()
+    dock = iface.mainWindow().findChild(QDockWidget, "Temporal Controller")
+    dock.show()
+    yield 500
+    frames = []
+    dock.findChild(QAbstractButton, "mNavigationAnimated").click()  # and nothing else is set
+    for step in range(2):
+        if step:
+            iface.mapCanvas().temporalController().next()
+        yield 1000
+        frame = iface.mapCanvas().mapSettings().temporalRange()
+        frames.append([end.toString("yyyy-MM-dd HH:mm") for end in (frame.begin(), frame.end())])
+    FOUND["frames played"] = frames
     yield 3000
     shot("played")
-    iface.mapCanvas().setTemporalRange(QgsDateTimeRange(QDateTime(), QDateTime()))
-    for dock in iface.mainWindow().findChildren(QDockWidget):
-        if dock.objectName() == "Temporal Controller":
-            dock.hide()
+    dock.findChild(QAbstractButton, "mNavigationOff").click()
+    dock.hide()
 
 
 def count(area, layer):
