@@ -11,7 +11,7 @@ from .rules import measured_by
 from .rules.axes import Axis
 from .rules.budget import UNITS, exact_epsilon
 from .rules.group_size import check_terms
-from .rules.views import shares
+from .rules.views import all_shares
 
 # The law of the earth mover's distance, as a part of the domain's side, fitted to six real data
 # sets by benchmarks/plan.py: factor (n epsilon)^-power + spread / sqrt(n)
@@ -122,8 +122,10 @@ def up_to_three_digits(value: float) -> float:
     return math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits
 
 
-def share_of_all(axes: Sequence[Axis], n: int, epsilon: Any) -> float:
+def share_of_all(axes: Sequence[Axis], n: int, epsilon: Any, zones: int = 0) -> float:
     """The part of epsilon that the map of all points has: all of it where there are no axes.
+
+    ``zones`` is how many were declared for a table of their own.
 
     >>> share_of_all((), 1000, 1)
     1.0
@@ -132,7 +134,7 @@ def share_of_all(axes: Sequence[Axis], n: int, epsilon: Any) -> float:
         return 1.0
     budget = UNITS // 2
     exact = epsilon if isinstance(epsilon, Fraction) else exact_epsilon(epsilon)
-    return shares(axes, n, exact, budget)[0] / budget
+    return all_shares(axes, n, exact, budget, zones)[0] / budget
 
 
 def relation_gain(method: str, neighbours: str) -> float:
@@ -149,7 +151,8 @@ def terms_of(release: Any, side: float) -> "tuple[float, float, str]":
     rate = float(release.exact_epsilon) * relation_gain(release.kind, release.neighbours)
     if not release.axes:
         return rate, side, release.kind
-    share = share_of_all(release.axes, release.size, release.exact_epsilon)
+    zones = 0 if release.zones is None else release.zones.size
+    share = share_of_all(release.axes, release.size, release.exact_epsilon, zones)
     return rate * share, side, "adaptive"
 
 

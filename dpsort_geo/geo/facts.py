@@ -208,6 +208,8 @@ class Facts:
         how = "about" if core.neighbours == "add-remove" else "exactly"
         kind = "adaptive" if core.axes else core.kind  # its trees with axes are called views inside
         by = " by " + " and ".join(axis.name for axis in core.axes) if core.axes else ""
+        if core.zones is not None:
+            by += f", with {core.zones.size} declared zones,"
         return (
             f"{kind} release of {how} {core.size:,} {who}{by} at epsilon = {core.epsilon}\n"
             f"{self.error_words()}\n{core.statement()['summary']}\n{self.domain}"
