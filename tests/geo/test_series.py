@@ -233,7 +233,9 @@ def test_what_the_shell_advises_can_be_done_in_the_shell(tmp_path: Path) -> None
     lost = shell("series", "append", tmp_path / "calls", *month)
     assert lost.returncode == 2 and "--again" in lost.stderr and "again=" not in lost.stderr
     whose = ("--person", "who", "--max-points", 2, "--population", "residents")
-    done = shell("series", "append", tmp_path / "calls", *month, "--again", *whose)
+    done = shell(
+        "series", "append", tmp_path / "calls", *month, "--again", "--another-name", *whose
+    )
     assert done.returncode == 0, done.stderr
     release = dp.read_series(tmp_path / "calls").releases["2026-03"]
     assert release.protects == "person" and release.release.max_points == 2
