@@ -12,7 +12,7 @@ that its row says, one that lies elsewhere nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Dict, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -122,7 +122,7 @@ def off_by(apart: Array, spread: Array, noise: float, mass: Array) -> Array:
     return found
 
 
-def read_table(decoded: DecodedViews) -> "ZoneTable | None":
+def read_table(decoded: DecodedViews) -> Optional[ZoneTable]:
     """The table of declared zones of a release, if it holds one."""
     release = decoded.release
     zones, counts = release.zones, release.measured
