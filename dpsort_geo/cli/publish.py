@@ -123,6 +123,13 @@ def plan(
 )
 @rows_options
 @axes_options
+@click.option(
+    "--zones",
+    type=click.Path(),
+    metavar="FILE",
+    help="With --by or --time: public polygons that get a table of their own, a third of epsilon.",
+)
+@zones_layer_option
 @reading_options
 @click.option("--table", metavar="NAME", help="Table of a database, if IN is postgresql://...")
 @click.option("--sql", metavar="QUERY", help="Query of a database instead of --table.")
@@ -141,7 +148,7 @@ def publish(
     date: Optional[str], columns: Optional[Tuple[str, str]], points_crs: Optional[str],
     layer: Optional[str], decimal: str, table: Optional[str], sql: Optional[str], overwrite: bool,
     dataset: Optional[str], ledger: Optional[str], no_ledger: bool, population: Optional[str],
-    another_name: bool,
+    another_name: bool, zones: Optional[str], zones_layer: Optional[str],
     as_json: bool, by: Tuple[str, ...], time: Optional[str], **domain: Any,
 ) -> None:  # fmt: skip
     """Publish the points of file IN as release OUT (- for a pipe).
@@ -159,6 +166,7 @@ def publish(
     book = None if no_ledger else find_ledger(ledger)
     made, what_and_when = make_domain(**domain), make_axes(by, time)
     _check_target(points, out, overwrite)
+    declared = None if zones is None else read_frame(zones, zones_layer)
     source = open_points(points, table, sql)
     if points == "-" and dataset is None and not no_ledger:
         raise BadInputError(
@@ -175,7 +183,7 @@ def publish(
             neighbours=neighbours, columns=columns or None, points_crs=points_crs, layer=layer,
             decimal=decimal, overwrite=overwrite, dataset=dataset, ledger=book,
             population=population, another_name=another, save=None if out == "-" else out,
-            progress=progress, **asked, **what_and_when,
+            progress=progress, zones=declared, **asked, **what_and_when,
         )  # fmt: skip
 
     with show_warnings(), stopping(progress, book is not None):

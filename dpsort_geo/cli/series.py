@@ -9,10 +9,10 @@ from typing import Any, Optional, Tuple
 import click
 
 from ..core.errors import BadInputError
-from .arguments import make_domain
+from .arguments import make_domain, make_rows
 from .files import read_frame, refuse_to_overwrite
 from .ledger import find_ledger
-from .options import domain_options, epsilon_option, json_option, writes
+from .options import domain_options, epsilon_option, json_option, reading_options, writes
 from .read import for_people
 from .words import list_examples, say, show_warnings
 
@@ -53,16 +53,31 @@ def series() -> None:
     "--every", default="1 month", show_default=True, metavar="STEP", help="How long a window is."
 )
 @domain_options
-@click.option("--columns", nargs=2, metavar="X Y", help="Columns of the coordinates in a table.")
+@click.option("--person", multiple=True, metavar="COLUMN", help="Protect all points of one person.")
+@click.option("--max-points", type=int, metavar="M", help="With --person: up to M points of each.")
+@click.option(
+    "--outside",
+    type=click.Choice(["nearest", "drop"]),
+    default="nearest",
+    show_default=True,
+    help="Points outside of the domain: move them in, or leave them out.",
+)
+@reading_options
 @click.option("--dataset", metavar="NAME", help="Name in the ledger  [default: FOLDER's name]")
 @click.option("--ledger", type=click.Path(), metavar="FILE", help="Ledger  [default: your own]")
 @click.option("--no-ledger", is_flag=True, help="Debit no ledger; the release says so.")
+@click.option("--population", metavar="NAME", help="The people behind several data sets.")
+@click.option(
+    "--another-name", is_flag=True, help="Go on if the ledger knows IN under another name."
+)
 @click.option("--again", is_flag=True, help="Spend once more: the file of this window was lost.")
 @json_option
 def append(
     folder: str, points: str, when: str, epsilon: str, date: str, every: str,
-    columns: Optional[Tuple[str, str]], dataset: Optional[str], ledger: Optional[str],
-    no_ledger: bool, again: bool, as_json: bool, **domain: Any,
+    person: Tuple[str, ...], max_points: Optional[int], outside: str,
+    columns: Optional[Tuple[str, str]], points_crs: Optional[str], layer: Optional[str],
+    decimal: str, dataset: Optional[str], ledger: Optional[str], no_ledger: bool,
+    population: Optional[str], another_name: bool, again: bool, as_json: bool, **domain: Any,
 ) -> None:  # fmt: skip
     """Publish the points of file IN that lie in the window WHEN, such as 2026-03, into FOLDER.
 
@@ -77,8 +92,15 @@ def append(
         folder, make_domain(**domain), every=every, epsilon=epsilon, date=date, dataset=dataset,
         ledger=None if no_ledger else find_ledger(ledger),
     )  # fmt: skip
+    if no_ledger and population:
+        raise BadInputError("--population is a name in the ledger; leave --no-ledger out.")
+    who = make_rows(person, None, max_points=max_points, outside=outside)
+    del who["window"]  # which is WHEN
     with show_warnings():
-        release = made.append(points, when, again=again, columns=columns or None)
+        release = made.append(
+            points, when, again=again, columns=columns or None, points_crs=points_crs,
+            layer=layer, decimal=decimal, population=population, another_name=another_name, **who,
+        )  # fmt: skip
     facts = {"folder": folder, **release.statement()}
     say(as_json, facts, f"{made!r}\nAdded {when}: {release}")
 

@@ -12,7 +12,7 @@ from .rules import measured_by
 from .rules.axes import Axis
 from .rules.budget import UNITS, EpsilonLike, exact_epsilon
 from .rules.group_size import check_terms
-from .rules.views import shares
+from .rules.views import all_shares
 
 # Nearly all of eighteen data sets lay between these multiples of a mechanism's law; nine of ten
 # releases of the six that it was fitted to lie between 0.58 and 1.49.
@@ -108,8 +108,10 @@ def up_to_three_digits(value: float) -> float:
     return math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits
 
 
-def share_of_all(axes: Sequence[Axis], n: int, epsilon: EpsilonLike) -> float:
+def share_of_all(axes: Sequence[Axis], n: int, epsilon: EpsilonLike, zones: int = 0) -> float:
     """The part of epsilon that the map of all points has: all of it where there are no axes.
+
+    ``zones`` is how many were declared for a table of their own.
 
     >>> share_of_all((), 1000, 1)
     1.0
@@ -118,7 +120,7 @@ def share_of_all(axes: Sequence[Axis], n: int, epsilon: EpsilonLike) -> float:
         return 1.0
     budget = UNITS // 2
     exact = epsilon if isinstance(epsilon, Fraction) else exact_epsilon(epsilon)
-    return shares(axes, n, exact, budget)[0] / budget
+    return all_shares(axes, n, exact, budget, zones)[0] / budget
 
 
 def relation_gain(method: str, neighbours: str) -> float:
@@ -133,7 +135,8 @@ def relation_gain(method: str, neighbours: str) -> float:
 def terms_of(release: Release, side: float) -> Tuple[float, float, str]:
     """Epsilon, side and method of a release's map of all points, with which axes share epsilon."""
     rate = float(release.exact_epsilon) * relation_gain(release.kind, release.neighbours)
-    share = share_of_all(release.axes, release.size, release.exact_epsilon)
+    zones = 0 if release.zones is None else release.zones.size
+    share = share_of_all(release.axes, release.size, release.exact_epsilon, zones)
     return rate * share, side, release.kind
 
 

@@ -59,6 +59,8 @@ class Plan:
     #: what to protect, side by side (`choices.UnitChoice`), and what the other relation costs
     choices: Tuple[Any, ...] = ()
     relation: str = ""
+    #: what a table of declared zones would cost, in words
+    table: str = ""
     #: zones with the half widths to expect, where zones were given
     zones: Any = field(default=None, compare=False, repr=False)
 
@@ -98,8 +100,8 @@ class Plan:
             f"move about {self._length(self.expected_error)} to turn the published map into the "
             f"true one (expect {self._length(self.low, self.high)}; half of the points move "
             f"less). Had any one {owner} {self._elsewhere}, no published map would have been more "
-            f"than {_times(self.epsilon)} times more or less likely.{price}{self._cells()}"
-            f"{self._choices()}"
+            f"than {_times(self.epsilon)} times more or less likely.{price}{self.table}"
+            f"{self._cells()}{self._choices()}"
         )
 
     def _repr_html_(self) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import release_json
 from .atomic import PathLike, write_text
+from .curve.declared import DeclaredZones
 from .curve.grid import Grid
 from .errors import BadInputError
 from .release_fields import (
@@ -23,6 +24,7 @@ from .release_fields import (
     read_grid,
     read_measured,
     read_scope,
+    read_zones,
     scope_fields,
 )
 from .release_json import broken, crs_text, pack, string, truth, whole
@@ -37,6 +39,7 @@ from .rules.budget import (
 )
 from .rules.measured import Measured, refuse
 from .rules.scope import check_outside, check_person
+from .rules.views import check_zone_cells
 from .rules.windows import Window, check_window
 from .statement import full_statement, make_statement, unit_words
 
@@ -71,6 +74,8 @@ class Release:
         Start and stop of the time that all points lie in; None where that is not said.
     outside
         "nearest": points outside of the domain were moved to it; "drop": they were left out.
+    zones
+        Public zones that were declared for a table of counts by all axes; None where there is none.
     """
 
     grid: Grid
@@ -88,6 +93,7 @@ class Release:
     max_points: Optional[int] = None
     window: Optional[Window] = None
     outside: str = "nearest"
+    zones: Optional[DeclaredZones] = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if self.neighbours not in NEIGHBOURS or self.unit not in PROTECTED:
@@ -97,6 +103,10 @@ class Release:
         if self.measured.HAS_AXES != bool(self.axes):
             raise BadInputError("A release has axes if, and only if, it was measured in views.")
         object.__setattr__(self, "axes", check_axes(self.axes))
+        if self.zones is not None:
+            if not self.axes or self.zones.order != self.grid.order:
+                raise BadInputError("Zones are declared with axes, on the cells of the release.")
+            check_zone_cells(self.zones.size, self.axes)
         object.__setattr__(self, "person", check_person(self.person, self.unit))
         check_max_points(self.max_points, self.unit, self.neighbours)
         object.__setattr__(self, "window", check_window(self.window))
@@ -127,7 +137,7 @@ class Release:
     @property
     def version(self) -> int:
         """The version of its file: the oldest that can say all of it."""
-        return 3 if scope_fields(self) else 2 if self.axes else 1
+        return 3 if scope_fields(self) or self.zones is not None else 2 if self.axes else 1
 
     @property
     def size(self) -> int:
@@ -217,6 +227,7 @@ class Release:
                 working_crs=crs_text(document["working_crs"]),
                 ledger=truth(document["ledger"]),
                 axes=tuple(read_axis(axis) for axis in document.get("axes", ())),
+                zones=read_zones(document),
                 **read_scope(document),
             )
             check_nothing_else(document, release)

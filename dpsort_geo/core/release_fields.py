@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict
+from typing import TYPE_CHECKING, Any, Dict, Optional
 
+from .curve.declared import DeclaredZones
 from .curve.grid import Grid
 from .errors import BadInputError
-from .release_json import broken, number, string, unpack, whole
+from .release_json import broken, number, pack, string, unpack, whole
 from .rules import MECHANISMS, measured_by
 from .rules.budget import (
     path_units,
 )
 from .rules.measured import Measured
-from .rules.views import shares
+from .rules.views import all_shares
 from .statement import is_statement_of
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ FIELDS = (
     "format", "version", "statement", "kind", "private", "epsilon", "neighbours", "unit", "n",
     "settings", "ledger", "grid", "crs", "working_crs", "measurements",
 )  # fmt: skip
-
-
-#: what a release with axes says besides
-AXES_FIELDS = ("axes", "shares")
 
 
 #: what a release of version 3 says besides, each only where it is so
@@ -42,10 +39,14 @@ def axes_fields(release: Release) -> Dict[str, Any]:
     if not release.axes:
         return {}
     budget = path_units(release.neighbours)
-    return {
+    many = 0 if release.zones is None else release.zones.size
+    found = {
         "axes": [axis.to_dict() for axis in release.axes],
-        "shares": shares(release.axes, release.n, release.exact_epsilon, budget),
+        "shares": all_shares(release.axes, release.n, release.exact_epsilon, budget, many),
     }
+    if release.zones is not None:
+        found["zones"] = {"edge": pack(release.zones.edge), "zone": pack(release.zones.zone)}
+    return found
 
 
 def scope_fields(release: Release) -> Dict[str, Any]:
@@ -67,6 +68,16 @@ def read_grid(given: Dict[str, Any]) -> Grid:
     runs = None if given["mask"] is None else unpack(given["mask"]).reshape(-1, 2)
     x0, y0, cell = (number(given[name]) for name in ("x0", "y0", "cell"))
     return Grid(x0, y0, cell, whole(given["order"]), runs)
+
+
+def read_zones(document: Dict[str, Any]) -> Optional[DeclaredZones]:
+    """The zones that a file declares, if it does."""
+    if "zones" not in document:
+        return None
+    given = document["zones"]
+    return DeclaredZones(
+        unpack(given["edge"]), unpack(given["zone"]), whole(document["grid"]["order"])
+    )
 
 
 def read_scope(document: Dict[str, Any]) -> Dict[str, Any]:
@@ -98,7 +109,7 @@ def read_measured(document: Dict[str, Any]) -> Measured:
 def check_nothing_else(document: Dict[str, Any], release: Release) -> None:
     """A release says what its fields say, and carries nothing besides."""
     parts = (
-        (document, (*FIELDS, *(AXES_FIELDS if release.axes else ()), *scope_fields(release))),
+        (document, (*FIELDS, *axes_fields(release), *scope_fields(release))),
         (document["grid"], GRID_FIELDS),
         (document["measurements"], release.measured.ARRAYS),
     )

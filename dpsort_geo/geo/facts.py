@@ -207,6 +207,8 @@ class Facts:
         # an exact n is public: whoever sees the release sees how many there are
         how = "about" if core.neighbours == "add-remove" else "exactly"
         by = " by " + " and ".join(axis.name for axis in core.axes) if core.axes else ""
+        if core.zones is not None:
+            by += f", with {core.zones.size} declared zones,"
         return (
             f"{method} release of {how} {core.size:,} {who}{by} at epsilon = {core.epsilon}\n"
             f"{self.error_words()}\n{core.statement()['summary']}\n{self.domain}"

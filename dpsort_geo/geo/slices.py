@@ -44,4 +44,4 @@ class GeoSlice(Release):
             f"{axes[axis].name}: " + ", ".join(axes[axis].labels[one] for one in own[:6])
             for axis, own in self.chosen.items()
         )
-        return f"about {self.n:,} points ({what}) of a {super().__str__()}"
+        return f"about {self.n:,} points ({what}) of an {super().__str__()}"

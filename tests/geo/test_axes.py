@@ -252,6 +252,46 @@ def test_a_release_without_axes_says_so_when_asked_for_slices():
             ask()
 
 
+def test_declared_zones_have_a_table_of_their_own_and_cost_a_third(tmp_path):
+    book = dp.Ledger(tmp_path / "ledger.sqlite")
+    options = {"by": BY, "time": YEAR, "ledger": book, "dataset": "calls"}
+    release = dp.publish(FRAME, 3, DOMAIN, zones=HALVES, **options)
+    assert "2 declared zones" in str(release) and release.verify()
+    assert release.expected_error > RELEASE.expected_error
+    counts = release.count_within(HALVES, by=["type", "time"])
+    assert len(counts) == 2 * 36 and (counts["low"] <= counts["estimate"]).all()
+    release.save(tmp_path / "calls.release.json")
+    again = dp.read_release(tmp_path / "calls.release.json")
+    assert again.count_within(HALVES, by=["type", "time"]).equals(counts)
+    assert (counts["estimate"] >= 0).all()
+    assert len(release.points()) == release.n
+    for wrong, word in (
+        ({"zones": HALVES, "by": None, "time": None}, "by= or time="),
+        ({"zones": HALVES.to_crs(3857).set_crs(4326, allow_override=True)}, "CRS"),
+        ({"zones": pd.concat([HALVES, HALVES])}, "overlap"),
+        ({"zones": HALVES.set_geometry(HALVES.boundary)}, "polygons"),
+    ):
+        with pytest.raises(BadInputError, match=word):
+            dp.publish(FRAME, 3, DOMAIN, **{**options, **wrong})
+    with pytest.raises(BadInputError, match="it would be noise"):
+        dp.publish(FRAME, "0.01", DOMAIN, zones=HALVES, **options)
+    assert float(book.spent("calls")) == 3  # nothing was spent on what was refused
+
+
+def test_where_n_is_noisy_it_decides_about_the_table_of_zones():
+    options = {"by": BY, "time": YEAR, "neighbours": "add-remove", "zones": HALVES}
+    rich, poor = (dp.publish(FRAME, epsilon, DOMAIN, **options) for epsilon in (3, "0.001"))
+    assert (rich.measured.view == 4).any() and not (poor.measured.view == 4).any()
+    assert rich.verify() and poor.verify()
+
+
+def test_the_plan_says_what_a_table_of_zones_would_cost():
+    rich = str(dp.plan(400_000, 1, DOMAIN, by=BY, time=YEAR, zones=HALVES))
+    assert "zones= of publish" in rich and "0.4" in rich.split("zones= of publish")[1]
+    assert "would be noise" in str(dp.plan(100, "0.1", DOMAIN, by=BY, time=YEAR, zones=HALVES))
+    assert "zones= of publish" not in str(dp.plan(4000, 1, DOMAIN, by=BY, time=YEAR))
+
+
 def shell(*words, code=0):
     with pytest.raises(SystemExit) as ended:
         main([str(word) for word in words])
@@ -271,6 +311,12 @@ def test_the_shell_says_what_and_when(tmp_path, capsys):
     assert list(pd.read_csv(counts).columns) == ["zone", "type", "when", "estimate", "low", "high"]
     shell("plan", "--n", 4000, "-e", 1, *area, *axes)
     assert "0.67 epsilon" in capsys.readouterr().out
+    declared = tmp_path / "zones.release.json"
+    shell("publish", points, declared, "-e", 3, *area, *axes, "--no-ledger", "--zones", zones)
+    assert dp.read_release(declared).release.zones.size == 2
+    other = tmp_path / "other.release.json"
+    shell("publish", points, other, "-e", 3, *area, "--no-ledger", "--zones", zones, code=2)
+    assert "--by or --time" in capsys.readouterr().err
     for wrong in (["--by", "type"], ["--time", "when"], ["--time", "when:a:b:c"]):
         shell("plan", "--n", 4000, "-e", 1, *area, *wrong, code=2)
     shell("publish", points, release, "-e", 1, *area, "--by", "type=theft,arson", code=2)

@@ -215,6 +215,34 @@ def test_the_shell_publishes_counts_compares_and_draws(
     assert missing.returncode == 2 and "no folder" in missing.stderr
 
 
+def test_what_the_shell_advises_can_be_done_in_the_shell(tmp_path: Path) -> None:
+    """Another name, a window whose file was lost, and persons: each refusal names an option."""
+    frame = calls()
+    frame["who"] = np.arange(len(frame)) // 3
+    frame.to_file(tmp_path / "calls.gpkg")
+    book = ("--ledger", tmp_path / "ledger.sqlite")
+    append = ("-e", "0.5", "--date", "when", "--bounds", *BOX, "--crs", CRS, *book)
+    month = (tmp_path / "calls.gpkg", "2026-03", *append)
+    assert shell("series", "append", tmp_path / "calls", *month).returncode == 0
+    other = shell("series", "append", tmp_path / "other", *month)
+    assert other.returncode == 2 and "--another-name" in other.stderr
+    assert "--dataset 'calls'" in other.stderr
+    done = shell("series", "append", tmp_path / "other", *month, "--another-name")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "calls" / "2026-03.release.json").unlink()
+    lost = shell("series", "append", tmp_path / "calls", *month)
+    assert lost.returncode == 2 and "--again" in lost.stderr and "again=" not in lost.stderr
+    whose = ("--person", "who", "--max-points", 2, "--population", "residents")
+    done = shell(
+        "series", "append", tmp_path / "calls", *month, "--again", "--another-name", *whose
+    )
+    assert done.returncode == 0, done.stderr
+    release = dp.read_series(tmp_path / "calls").releases["2026-03"]
+    assert release.protects == "person" and release.release.max_points == 2
+    last = Ledger(tmp_path / "ledger.sqlite").entries("calls")[-1]
+    assert (last.unit, last.population) == ("person", "residents")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

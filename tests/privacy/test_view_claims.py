@@ -29,6 +29,7 @@ from tests.privacy.view_claims import (
     person_exhaustive,
     table,
     tape,
+    zones_of,
 )
 
 WEEK = make_axes({"type": ["a", "b", "c", "other"]}, TimeAxis("when", every="1 day", cycle="week"))
@@ -60,6 +61,20 @@ def test_forests_of_blocks_of_time_lose_at_most_epsilon(name, bins, n, monkeypat
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("name, n", [("both", 1), ("category", 2), ("time", 1)])
+def test_views_with_a_table_of_declared_zones_lose_at_most_epsilon(name, n, neighbours):
+    for zones in ([0, 0, 1, -1], [0, 1, 0, 2]):
+        declared = zones_of(SMALL, zones)
+        assert rule.zone_units(declared.size, KINDS[name], n, Fraction(90), UNITS // 2)
+        exhaustive(KINDS[name], SMALL, n, "90", neighbours, 4, zones=declared)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_a_person_in_many_declared_zones_costs_at_most_epsilon(neighbours):
+    person_exhaustive(BOTH, SMALL, 2, "90", neighbours, 2, zones=zones_of(SMALL, [0, 0, 1, -1]))
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
 @pytest.mark.parametrize("epsilon", ["1", "300"])
 def test_replacing_all_records_of_a_person_costs_at_most_epsilon_in_views(epsilon, neighbours):
     person_exhaustive(BOTH, SMALL, 2, epsilon, neighbours, 6)
@@ -81,6 +96,28 @@ def test_views_ask_the_same_of_any_data_that_gave_these_answers(epsilon, neighbo
     if neighbours == "add-remove":
         tables += [table(CITY, WEEK, [7]), table(CITY, WEEK, [last] * 10**5)]
     non_interference(as_views(epsilon, neighbours), tables)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_whether_a_table_of_zones_is_asked_follows_from_n_alone(neighbours):
+    x, y = city()
+    zones = zones_of(CITY, np.arange(4**CITY.order) // 4**4)
+    joint = np.random.default_rng(4).integers(0, 28, x.size)
+    tables = [slices.count_slices(CITY, WEEK, x, y, own) for own in (joint, 0 * joint)]
+    if neighbours == "add-remove":
+        tables += [table(CITY, WEEK, [7]), table(CITY, WEEK, [7] * 10**5)]
+    for epsilon in ("0.01", "2", "30"):
+        non_interference(as_views(epsilon, neighbours, zones=zones), tables)
+
+
+@pytest.mark.parametrize("neighbours", RELATIONS)
+def test_every_count_of_a_declared_zone_is_its_count_plus_its_noise(neighbours):
+    rng = np.random.default_rng(6)
+    x, y = city(1500)
+    values = [rng.choice(["b", "c"], x.size), np.full(x.size, np.datetime64("2026-03-02T01"))]
+    zones = zones_of(CITY, np.arange(4**CITY.order) // 4**4 - 1)
+    found = tape(CITY, WEEK, x, y, values, "20", neighbours, zones=zones)
+    assert found > zones.size * 28
 
 
 @pytest.mark.parametrize("neighbours", RELATIONS)
@@ -131,7 +168,25 @@ LOSS = lambda: test_views_lose_at_most_epsilon_on_every_small_data_set("both", 1
 TABLE = test_views_with_the_table_of_category_and_time_lose_at_most_epsilon
 TAPE = lambda: test_every_published_count_of_a_view_is_its_count_plus_its_noise("20", "replace")  # noqa: E731
 ASKS = lambda: test_views_ask_the_same_of_any_data_that_gave_these_answers("8", "replace")  # noqa: E731
+ZONES = lambda: test_views_with_a_table_of_declared_zones_lose_at_most_epsilon(  # noqa: E731
+    "both", 1, "replace"
+)
+ZONE_TAPE = lambda: test_every_count_of_a_declared_zone_is_its_count_plus_its_noise("replace")  # noqa: E731
 MUTANTS = {
+    "the table of zones forgotten in the path sum": (
+        rule,
+        [("    share = shares(axes, n, epsilon, budget - own)\n    whole",
+          "    share = shares(axes, n, epsilon, budget)\n    whole")],
+        ZONES,
+    ),
+    "no noise on the table of zones": (
+        private_views, [(ADD_NOISE, EXACT.format("view.zones is None"))], ZONE_TAPE,
+    ),
+    "no noise on empty cells of the table of zones": (
+        private_views,
+        [(ADD_NOISE, EXACT.format("(view.zones is None) | (true > 0)"))],
+        ZONE_TAPE,
+    ),
     "a view forgotten in the path sum": (
         rule, [("return [budget - sum(units), *units]", "return [budget, *units]")], LOSS,
     ),
@@ -187,10 +242,7 @@ MUTANTS = {
     ),
     "raking to true totals": (
         private_views,
-        [("return ask_views(cells.grid, cells.axes, terms.n, terms.epsilon, budget, answer, "
-          "terms.units)",
-          "return _raked(cells, ask_views("
-          "cells.grid, cells.axes, terms.n, terms.epsilon, budget, answer, terms.units))"),
+        [("return ask_views(*asked, zones)", "return _raked(cells, ask_views(*asked, zones))"),
          ("def publish(",
           "def _raked(cells, found):\n"
           "    value, roots = np.array(found.value), (found.view == 1) & (found.level == 0)\n"

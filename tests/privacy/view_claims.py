@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dpsort_geo.core.curve.declared import DeclaredZones
 from dpsort_geo.core.private import slices, views
 from dpsort_geo.core.rules import budget
 from dpsort_geo.core.rules.axes import make_axes
@@ -23,9 +24,16 @@ KINDS = {
 }
 
 
-def as_views(epsilon, neighbours="replace", unit="point"):
+def zones_of(grid, zone):
+    """Declared zones from the number of every cell's zone, -1 for none."""
+    zone = np.asarray(zone)
+    edge = np.flatnonzero(np.diff(zone, prepend=-1))
+    return DeclaredZones(edge, zone[edge], grid.order)
+
+
+def as_views(epsilon, neighbours="replace", unit="point", zones=None):
     return lambda cells, noise: views.publish(
-        cells, epsilon, neighbours=neighbours, unit=unit, noise=noise
+        cells, epsilon, neighbours=neighbours, unit=unit, noise=noise, zones=zones
     )
 
 
@@ -39,7 +47,7 @@ def joint_cells(grid, axes):
     return grid.n_cells * int(np.prod([axis.size for axis in axes]))
 
 
-def exhaustive(axes, grid, n, epsilon, neighbours, transcripts, seed=0):
+def exhaustive(axes, grid, n, epsilon, neighbours, transcripts, seed=0, zones=None):
     """Every data set of n records; a neighbour changes place, category, date, or all at once."""
     sets = datasets(joint_cells(grid, axes), n)
     if neighbours == "replace":
@@ -48,11 +56,11 @@ def exhaustive(axes, grid, n, epsilon, neighbours, transcripts, seed=0):
         larger = datasets(joint_cells(grid, axes), n + 1)
         pairs, sets = additions(sets, larger), sets + larger
     tables = [table(grid, axes, one) for one in sets]
-    publish = as_views(epsilon, neighbours)
+    publish = as_views(epsilon, neighbours, zones=zones)
     return _all_below(publish, tables, pairs, epsilon, transcripts, seed)
 
 
-def person_exhaustive(axes, grid, points, epsilon, neighbours, transcripts, seed=0):
+def person_exhaustive(axes, grid, points, epsilon, neighbours, transcripts, seed=0, zones=None):
     """A person with up to ``points`` records anywhere becomes any other; or comes to another."""
     lives = [
         life for size in range(1, points + 1) for life in datasets(joint_cells(grid, axes), size)
@@ -69,23 +77,25 @@ def person_exhaustive(axes, grid, points, epsilon, neighbours, transcripts, seed
         )
         for home in homes
     ]
-    publish = as_views(epsilon, neighbours, "person")
+    publish = as_views(epsilon, neighbours, "person", zones)
     units = budget.PERSON_UNITS
     return _all_below(publish, tables, np.array(pairs), epsilon, transcripts, seed, units)
 
 
-def tape(grid, axes, x, y, columns, epsilon, neighbours, seed=0):
+def tape(grid, axes, x, y, columns, epsilon, neighbours, seed=0, zones=None):
     """Every published count is the count by hand plus its number on the tape, none left out."""
     noise = Tape(seed)
     cells = views.count(grid, x, y, None, axes, columns)
-    release = views.publish(cells, epsilon, neighbours=neighbours, noise=noise)
+    release = views.publish(cells, epsilon, neighbours=neighbours, noise=noise, zones=zones)
     cell, nodes = grid.curve_index(x, y), release.measured
     own = [axis.slices(column) for axis, column in zip(axes, columns)]
     joint = own[0] if len(own) == 1 else own[0] * axes[1].size + own[1]
     by_hand = []
     for view, part, level, index in zip(nodes.view, nodes.slice, nodes.level, nodes.index):
         inside = cell >> 2 * (grid.order - level) == index
-        if view > len(axes):
+        if view == len(axes) + 2:
+            inside = (joint == part) & (zones.holding(cell) == index)
+        elif view > len(axes):
             inside &= joint == part
         elif view > 0 and part < axes[view - 1].size:
             inside &= own[view - 1] == part

@@ -7,6 +7,7 @@ from typing import Any, Iterable, Optional, Protocol, Tuple, Union, cast
 
 import numpy as np
 
+from ..curve.declared import DeclaredZones
 from ..curve.grid import Grid
 from ..release import Release
 from ..rules import check_mechanism
@@ -100,15 +101,19 @@ def measure(
     neighbours: str = "replace",
     unit: str = "point",
     max_points: Optional[int] = None,
+    zones: Optional[DeclaredZones] = None,
 ) -> Release:
     """Draw the release of a table that `count` made for the same method and unit.
+
+    ``zones`` may be declared for a table with axes.
 
     >>> cells = count(Grid(0.0, 0.0, 1.0, 3), np.arange(8.0), np.arange(8.0))
     >>> measure(cells, epsilon=1, method="sort").kind
     'sort'
     """
     check_max_points(max_points, unit, neighbours)
+    declared = {} if zones is None else {"zones": zones}
     return publisher(method).publish(
         cells, epsilon, neighbours=neighbours, unit=unit, max_points=max_points,
-        group_size=group_size,
+        group_size=group_size, **declared,
     )  # fmt: skip

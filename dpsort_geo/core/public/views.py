@@ -3,7 +3,8 @@
 All points are read from the first view alone, exactly as from a release without axes. Every slice
 is that map times a share: of an axis as `axis_maps` has it, of several axes the product of their
 shares (as if, at each place, what and when were independent), corrected by the table category x
-time where the release has one. So the slices add up to the whole, and none is negative.
+time where the release has one. So the slices add up to the whole, and none is negative. Counts in
+zones that were declared beforehand are corrected by their own table (`zone_table`).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .leaves import Leaves, place_leaves
 from .parabola import Parabolas, fit_parabolas
 from .points import locate_in_leaves
 from .tree import noise_variance
+from .zone_table import ZoneTable, correct, read_table
 
 Array = np.ndarray
 #: relative variance, beyond chance, of what axes do together at one place
@@ -143,8 +145,21 @@ class DecodedViews(DecodedTree):
         upto = Cumulative(place, np.concatenate([[0.0], np.cumsum(leaves.mass)]))
         return DecodedSlice(self.release, self.grid, upto, leaves, self, dict(chosen))
 
+    @cached_property
+    def zone_table(self) -> Optional[ZoneTable]:
+        """What the table of declared zones says, if there is one."""
+        return read_table(self)
+
     def estimate_slices(self, blocks: Blocks, zones: int, axes: Sequence[int]) -> Estimate:
         """Masses and what is unknown, for every joint slice of some axes: a row a zone."""
+        found = self.from_maps(blocks, zones, axes)
+        if self.zone_table is not None:
+            found = correct(self, self.zone_table, found, blocks, zones, axes)
+        outside = np.minimum(found.outside, DRAWN * found.cut / np.maximum(found.mass, 1.0))
+        return replace(found, outside=outside)
+
+    def from_maps(self, blocks: Blocks, zones: int, axes: Sequence[int]) -> Estimate:
+        """The same from the maps of slices alone."""
         zone, patch, mass = self._covered(blocks, zones)
         whole = np.maximum(np.bincount(zone, mass, zones), 1e-9)
         parts = []
@@ -166,8 +181,7 @@ class DecodedViews(DecodedTree):
         square = (joint / whole[:, None]) ** 2
         noise = found.noise + square * every.noise[:, None]
         cut = found.cut + square * every.cut[:, None]
-        outside = np.minimum(found.outside, DRAWN * cut / np.maximum(joint, 1.0))
-        return replace(found, noise=noise, cut=cut, outside=outside)
+        return replace(found, noise=noise, cut=cut)
 
     def _last_axis(self, chosen: Chosen, axis: int) -> Array:
         """Shares of every slice of an axis within chosen slices of others."""

@@ -3,23 +3,25 @@
 A *view* groups the slices of all axes into roots, and each root is a quadtree over the grid. The
 first view has one root, all records: it is the walk of an adaptive release. Each axis has a view
 with a root a category, or a root a block of time; where there is enough to see, a small table
-category x time is a view with no tree at all.
+category x time is a view with no tree at all. So is a table of zones that were declared beforehand
+by all joint slices, which takes a third of the budget before all others.
 
 Why it is private. A record has one cell and one joint slice, so that in each view it lies under
-one root and on one path. What a view asks of one path adds up to at most its share, and the shares
-add up to the ``budget`` of a path: whatever the answers were, the rates of all questions that
-contain one (cell, slice) add up to at most ``budget``. Which questions these are follows from
-public settings and noisy answers.
+one root and on one path, and in one zone at most. What a view asks of one path adds up to at most
+its share, and the shares add up to the ``budget`` of a path: whatever the answers were, the rates
+of all questions that contain one (cell, slice) add up to at most ``budget``. Which questions these
+are follows from public settings and noisy answers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Callable, ClassVar, List, Sequence, Tuple
+from typing import TYPE_CHECKING, Callable, ClassVar, List, Optional, Sequence, Tuple
 
 import numpy as np
 
+from ..curve.declared import DeclaredZones
 from ..curve.grid import Grid
 from ..errors import BadInputError
 from .adaptive import FIXED, AdaptiveCounts, most_spent, thresholds, walk, walk_forest
@@ -49,16 +51,24 @@ WORTH_A_BIN, WORTH_A_CELL = 60, 250
 CATEGORY_TOTALS, TIME_TOTALS = 10, 50
 #: a block of time is worth so many nodes
 NODES_A_BLOCK = 64
+#: one part of so many of a path's budget for a table of declared zones; points times epsilon that
+#: a cell of it must be worth; cells that it may have
+ZONE_PART, WORTH_A_ZONE, MOST_ZONE_CELLS = 3, Fraction(1, 2), 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """How the joint slices of a record become roots; in a file, root i is slice ``first + i``."""
+    """How the joint slices of a record become roots; in a file, root i is slice ``first + i``.
+
+    Of a table of declared ``zones`` a question is joint slice * zones + zone; in a file the joint
+    slice is the slice, and the zone the index.
+    """
 
     number: int
     owner: Array
     roots: int
     first: int = 0
+    zones: Optional[DeclaredZones] = None
 
 
 #: answers the counts of nodes of a view: level, root * 4^level + index, rate
@@ -115,10 +125,11 @@ class ViewCounts(Measured):
 
         budget, epsilon = path_units(release.neighbours), release.exact_epsilon
         units, axes = self.units_of(release.unit, release.max_points), release.axes
-        ask_views(release.grid, axes, release.n, epsilon, budget, answer, units)
+        ask_views(release.grid, axes, release.n, epsilon, budget, answer, units, release.zones)
         if done != self.level.size:
             refuse("it has more nodes than the rule asks for")
         spent = sum(self._most_spent(number, axes) for number in range(len(axes) + 2))
+        spent += int(self.rate[self.view == len(axes) + 2].max(initial=0))  # a zone, or none
         if spent > budget:
             refuse("a cell of a slice spends more than its budget")
         return [
@@ -152,6 +163,39 @@ def shares(axes: Sequence[Axis], n: int, epsilon: Fraction, budget: int) -> List
     return [budget - sum(units), *units]
 
 
+def zone_units(zones: int, axes: Sequence[Axis], n: int, epsilon: Fraction, budget: int) -> int:
+    """Units of a path for the table of so many declared zones; none where noise would drown it.
+
+    >>> from dpsort_geo.core.rules.axes import make_axes
+    >>> [zone_units(40, make_axes({"type": ["a", "b"]}), n, Fraction(1), 600) for n in (0, 10**9)]
+    [0, 200]
+    """
+    units = budget // ZONE_PART
+    cells = zones * int(np.prod([axis.size for axis in axes], dtype=np.int64))
+    worth = max(n, 0) * epsilon * units / UNITS
+    return units if zones and worth >= WORTH_A_ZONE * cells else 0
+
+
+def all_shares(
+    axes: Sequence[Axis], n: int, epsilon: Fraction, budget: int, zones: int
+) -> List[int]:
+    """The same as `shares`, and at the end what a table of declared zones has, where it is asked.
+
+    ``zones`` is how many there are.
+    """
+    own = zone_units(zones, axes, n, epsilon, budget)
+    return [*shares(axes, n, epsilon, budget - own), *([own] if own else [])]
+
+
+def check_zone_cells(zones: int, axes: Sequence[Axis]) -> None:
+    """Refuse a table of more cells than a file can hold."""
+    if zones * int(np.prod([axis.size for axis in axes], dtype=np.int64)) > MOST_ZONE_CELLS:
+        raise BadInputError(
+            f"A table of declared zones has up to {MOST_ZONE_CELLS:,} cells, zones times "
+            "categories times bins of time: declare fewer zones, or longer bins."
+        )
+
+
 def ask_views(
     grid: Grid,
     axes: Sequence[Axis],
@@ -160,6 +204,7 @@ def ask_views(
     budget: int,
     answer: Answer,
     units: int = 1,
+    zones: Optional[DeclaredZones] = None,
 ) -> ViewCounts:
     """Ask all views in their order; n is public (or noisy) and not asked."""
     if n > MOST_POINTS:
@@ -175,7 +220,11 @@ def ask_views(
         return value
 
     every = np.arange(int(np.prod(sizes)), dtype=np.int64)
-    share = shares(axes, n, epsilon, budget)
+    own = 0
+    if zones is not None:
+        check_zone_cells(zones.size, axes)
+        own = zone_units(zones.size, axes, n, epsilon, budget)
+    share = shares(axes, n, epsilon, budget - own)
     whole = View(0, np.zeros(every.size, np.int64), 1)
     walk(grid, n, epsilon, share[0], lambda *node: note(whole, *node), units)
     below = every.size
@@ -186,6 +235,8 @@ def ask_views(
     if len(share) > len(axes) + 1:
         table = View(len(share) - 1, every, every.size)
         _ask_roots(table, share[-1], note)
+    if own and zones is not None:
+        _ask_roots(View(len(axes) + 2, every, every.size * zones.size, 0, zones), own, note)
     return ViewCounts(*(np.concatenate(parts) for parts in zip(*asked)))
 
 
@@ -272,6 +323,10 @@ def project(values: Sequence[int], total: int) -> List[int]:
 def _asked(view: View, level: int, key: Array, rate: Array) -> Tuple[Array, ...]:
     """The questions as a file writes them: view, slice, level, index, rate."""
     depth = np.int64(2 * level)
+    if view.zones is not None:
+        number, nothing = np.full(key.size, view.number, np.int64), np.zeros(key.size, np.int64)
+        joint, zone = np.divmod(key, np.int64(view.zones.size))
+        return number, joint, nothing, zone, rate
     return (
         np.full(key.size, view.number, np.int64),
         view.first + (key >> depth),

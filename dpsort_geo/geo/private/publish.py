@@ -31,6 +31,7 @@ from ...core.rules.budget import (
     point_epsilon,
 )
 from ...core.rules.time_axis import TimeAxis
+from ..answers import Zones
 from ..crs import crs_name, crs_text
 from ..domain import Area, as_domain
 from ..release import Release
@@ -40,6 +41,7 @@ from .plan import declare_axes
 from .rows import Progress, choose_rows, name_persons
 from .settings import check_settings, find_doubts
 from .table import Reading
+from .zones import declare_zones, refuse_drowned
 
 Array = np.ndarray
 
@@ -73,6 +75,7 @@ def publish(
     by: Optional[Mapping[str, Sequence[Any]]] = None,
     time: Optional[TimeAxis] = None,
     values: Optional[Mapping[str, Any]] = None,
+    zones: Optional[Zones] = None,
 ) -> Release:
     """Publish points under differential privacy.
 
@@ -144,6 +147,11 @@ def publish(
         to "other" if the list has it, and are refused if not; dates outside go to the nearest bin.
     values
         For an array of points: the values of these columns, by name.
+    zones
+        With ``by`` or ``time``: public polygons that do not overlap, declared beforehand. A third
+        of epsilon goes to a table of their counts by all axes, which brings those counts nearer to
+        the truth where points are many, and makes all maps worse. Refused where noise would drown
+        it; where n is noisy, that number decides whether the table is made.
 
     Examples
     --------
@@ -160,6 +168,7 @@ def publish(
     if resolution is not None:
         domain = domain.at_resolution(resolution)
     axes = declare_axes(by, time, method)
+    table = declare_zones(zones, domain, axes)
     who = name_persons(person, points)
     choice = choose_rows(who, max_points, outside, window, date, neighbours, axes)
     source = source_of(points, layer)
@@ -174,7 +183,10 @@ def publish(
     n = cells.n // measured_by(method).units_of(unit, max_points)
     refuse_nothing(n, neighbours)
     rate = point_epsilon(epsilon, max_points)
-    for warning in find_doubts(n, epsilon, rate, domain, method, neighbours, axes, choice):
+    many = 0 if table is None else table.size
+    if many and neighbours == "replace":
+        refuse_drowned(many, axes, n, rate)
+    for warning in find_doubts(n, epsilon, rate, domain, method, neighbours, axes, choice, many):
         warnings.warn(warning, PrivacyWarning, stacklevel=2)
     if book is not None:
         where = ledger_text(domain.bounds, crs_name(domain.crs), domain.grid.order)
@@ -186,7 +198,7 @@ def publish(
     announce = getattr(progress, "phase", None)
     if announce is not None:
         announce("noise")
-    core = measure(cells, epsilon, method, group_size, neighbours, unit, max_points)
+    core = measure(cells, epsilon, method, group_size, neighbours, unit, max_points, table)
     core = replace(
         core,
         crs=crs_text(domain.crs),

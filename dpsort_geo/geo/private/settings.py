@@ -49,6 +49,7 @@ def find_doubts(
     neighbours: str,
     axes: Tuple[Axis, ...],
     choice: Choice,
+    zones: int = 0,
 ) -> List[str]:
     """What a publisher should hear of a release before it goes out."""
     found = []
@@ -64,7 +65,7 @@ def find_doubts(
         )
     if neighbours == "replace":
         # whether this is said depends on n, so it is said only where n is public
-        rate = float(each) * accuracy.share_of_all(axes, n, each)
+        rate = float(each) * accuracy.share_of_all(axes, n, each, zones)
         expected = accuracy.expected_error(n, rate, domain.side, method)
         if expected > domain.side / 10:
             found.append(
