@@ -57,6 +57,24 @@ def test_points_of_a_polygon_domain_lie_in_the_polygon(points, method, order):
     assert inside(dp.publish(points, 1, domain, method=method).points()).all()
 
 
+@pytest.mark.parametrize("order", [7, None])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_polygon_of_a_domain_holds_n_exactly_and_a_smaller_one_does_not(points, order):
+    domain = dp.Domain.from_polygon(LAND, crs="EPSG:4326", order=order)
+    less = LAND.buffer(-0.4 * domain.cell_size / 111_000) if order else LAND.buffer(-0.002)
+    zones = gpd.GeoSeries([LAND, shapely.box(-5, 39, -2, 42), less], crs="EPSG:4326")
+    counted = dp.publish(points, 1, domain).count_within(zones)
+    same, around, smaller = counted[["estimate", "low", "high"]].to_numpy().tolist()
+    assert same == around == [N, N, N]
+    assert smaller[0] < N and smaller[1] < N
+
+
+def test_a_boundary_holds_n_exactly(release):
+    zones = gpd.GeoSeries([LAND], crs="EPSG:4326")
+    counted = release.within(LAND, crs="EPSG:4326").count_within(zones)
+    assert counted[["estimate", "low", "high"]].to_numpy().tolist() == [[N, N, N]]
+
+
 def test_a_boundary_loses_no_points_to_the_water(release, counties):
     # every point is on land; the box does not know
     before = release.count_within(counties).estimate.sum()

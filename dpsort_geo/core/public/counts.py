@@ -15,6 +15,7 @@ from ..errors import BadInputError
 from .decode import Decoded
 from .intervals import limits
 from .stretches import share_of_cells
+from .within import holds_all
 
 Array = np.ndarray
 
@@ -29,6 +30,9 @@ _ALL_PIECES = 1 << 17
 _MOST_PIECES = 1 << 18
 #: this near to all cells are all cells
 _NEAR = 1e-9
+#: a zone that leaves out more than this share of the pieces along its outline is not the domain: of
+#: the cells along the polygon of a mask an eighth is outside, of coarser pieces a fifth
+_ALONG = 0.3
 #: zones of a long table that are in memory together
 _MOST_ZONES = 1 << 12
 
@@ -93,11 +97,24 @@ def _count(
     room = share_of_cells(decoded.grid, blocks, len(zones))
     columns = [estimate.mass, low, high]
     if decoded.is_n_public:
-        columns = [np.where(room > 1 - _NEAR, decoded.n, column) for column in columns]
+        whole = _hold_all(zones, decoded.grid, blocks, room)
+        columns = [np.where(whole, decoded.n, column) for column in columns]
     known = room > 0
     for number in np.flatnonzero(~known).tolist():
         known[number] = _is_line(zones[number], decoded.grid)
     return (*(np.where(known, column, np.nan) for column in columns), room)
+
+
+def _hold_all(zones: Sequence[Rings], grid: Grid, blocks: Blocks, room: Array) -> Array:
+    """Which zones hold the whole domain; the polygon of a mask does, though it cuts its cells."""
+    whole = room > 1 - _NEAR
+    deepest = np.zeros(len(zones), np.int64)
+    np.maximum.at(deepest, blocks.zone, blocks.level)
+    piece = np.maximum(grid.cell, grid.side * 0.5**deepest)
+    missing = (1 - room) * grid.n_cells * grid.cell**2
+    for number in np.flatnonzero(~whole & (missing <= _ALONG * zone_lengths(zones) * piece)):
+        whole[number] = holds_all(grid, zones[number])
+    return whole
 
 
 def _is_line(rings: Rings, grid: Grid) -> bool:
