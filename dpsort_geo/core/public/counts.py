@@ -112,7 +112,8 @@ def _hold_all(zones: Sequence[Rings], grid: Grid, blocks: Blocks, room: Array) -
     np.maximum.at(deepest, blocks.zone, blocks.level)
     piece = np.maximum(grid.cell, grid.side * 0.5**deepest)
     missing = (1 - room) * grid.n_cells * grid.cell**2
-    for number in np.flatnonzero(~whole & (missing <= _ALONG * zone_lengths(zones) * piece)):
+    near = (room > 0) & (missing <= _ALONG * zone_lengths(zones) * piece)
+    for number in np.flatnonzero(near & ~whole).tolist():
         whole[number] = holds_all(grid, zones[number])
     return whole
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curve.cover import Rings, cover
+from ..curve.cover import Rings, blocks_of, cover, runs_of
 from ..curve.grid import MAX_MASKED_ORDER, Grid
 from ..errors import BadInputError
 from .cumulative import Cumulative
@@ -81,11 +81,14 @@ def holds_all(grid: Grid, rings: Rings) -> bool:
     >>> holds_all(grid, [mask]), holds_all(grid, [mask * 0.8])
     (True, False)
     """
-    last = 4**grid.order
+    bare, last = Grid(grid.x0, grid.y0, grid.cell, grid.order), 4**grid.order
     missing = np.array([[0, last]]) if grid.runs is None else grid.runs
     for dx, dy in ((0.0, 0.0), (_HAIR, 0.0), (-_HAIR, 0.0), (0.0, _HAIR), (0.0, -_HAIR)):
         moved = [ring + np.array([dx, dy]) * grid.cell for ring in rings]
-        held = cover(moved, Grid(grid.x0, grid.y0, grid.cell, grid.order))
+        _, level, index = blocks_of([moved], bare)
+        if not index.size:
+            return False
+        held = runs_of(level, index, grid.order)
         outside = np.concatenate([[0], held.reshape(-1), [last]]).reshape(-1, 2)
         missing = _common(missing, outside[outside[:, 0] < outside[:, 1]])
         if not len(missing):
