@@ -130,8 +130,9 @@ twice as wide on spiky data of 40,000 points), and believing splits to be as une
 adopted. From n epsilon = 4,000 on the release knows that its data is spiky, and intervals hold.
 
 A street grid of a million points, at any epsilon: we believe because a street runs through many
-leaves that one side of a hexagon cuts, so that their errors go together where the formula adds them
-up as independent; misses are on both sides. Tried in a side experiment, one release each: an unevenness
+leaves that one side of a hexagon cuts, so that their errors go together where the formula adds
+them up as independent; misses are on both sides. Tried in a side experiment, one release each: an
+unevenness
 learned for each level of the tree (77 % stays 77 % at epsilon 0.1, 84 % stays 84 % at epsilon 1),
 and a larger least unevenness (0.08 instead of 0.02, streets at other distances: 77 % to 81 % at
 epsilon 0.1 with intervals 9 % wider, no change at epsilon 1, where more is learned already).
