@@ -94,7 +94,8 @@ def compare(release: Release, zones: Any, a: Any, b: Any, confidence: float) -> 
             _one_count(release.select(**some) if some else release, shape, frame.crs, confidence)
             for some, shape in zip((own, other), chosen)
         ]
-        found = compare_counts(*(np.array(pair) for pair in zip(*counts)), r)
+        estimate, low, high = np.array(counts).T
+        found = compare_counts(estimate, low, high, r)
     return pd.DataFrame(
         [found.difference, found.ratio],
         index=["difference", "ratio"],
