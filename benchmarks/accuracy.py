@@ -31,6 +31,7 @@ from accuracy_tables import (
     table,
     user_run,
     user_table,
+    user_verdict,
 )
 
 from dpsort_geo.core.rules import METHODS, measured_by
@@ -108,17 +109,19 @@ def zones_table(found: List[Dict[str, Any]]) -> str:
 def zones_words(found: List[Dict[str, Any]]) -> str:
     """The rows, by n and epsilon too, that are not between 85 and 97 %, of 30 zones or more."""
     found = [row for row in found if row["zones"] >= 30]
-    out = [row for row in found if not 0.85 <= row["held"] <= 0.97]
-    low = sorted((row for row in out if row["held"] < 0.85), key=lambda row: row["held"])
+    high = [row for row in found if row["held"] > 0.97]
+    low = sorted((row for row in found if row["held"] < 0.85), key=lambda row: row["held"])
     named = [
-        f"{row['data']}, {row['kind']}, {row['reading']}, n = {row['n']:,}, "
+        f"- {row['data']}, {row['kind']}, {row['reading']}, n = {row['n']:,}, "
         f"epsilon = {row['epsilon']:g}: {row['held']:.0%} ({row['above']:.0%} of all missed above)"
         for row in low
     ]
     words = (
         f"Of {len(found)} rows by n and epsilon with 30 intervals or more "
-        f"{len(found) - len(out)} lie between 85 and 97 %, {len(out) - len(low)} above, "
-        f"{len(low)} below. Above are small zones at small n epsilon: a limit is a whole number "
+        f"{len(found) - len(high) - len(low)} lie between 85 and 97 %, {len(high)} above, "
+        f"{len(low)} below. Above are (n / epsilon):\n\n"
+        + _named_together(high)
+        + "\n\nThese are small zones at small n epsilon: a limit is a whole number "
         "and cannot go below 0, and of an empty-looking place the noise says little; and tables "
         "that hold nearly all of the mass in a box, whose upper limits reach over the mass on the "
         "water. "
@@ -134,7 +137,35 @@ def zones_words(found: List[Dict[str, Any]]) -> str:
         "borough 79 %, whose estimate is 7 % low, as the isotonic step lends mass of dense places "
         "to empty ones."
     )
-    return words + "\n\n" + "\n".join(f"- {line}" for line in named)
+    return words + "\n\n" + "\n".join(named)
+
+
+def _named_together(rows: List[Dict[str, Any]]) -> str:
+    """A line for each kind of zone and reading, with its n and epsilon."""
+    lines: Dict[str, List[str]] = {}
+    for row in sorted(rows, key=lambda row: (row["n"], row["epsilon"])):
+        head = f"- {row['data']}, {row['kind']}, {row['reading']}: "
+        share = f"{row['n']:,} / {row['epsilon']:g} ({row['held']:.1%})"
+        lines.setdefault(head, []).append(share)
+    return "\n".join(head + ", ".join(lines[head]) for head in sorted(lines))
+
+
+def filled_table(found: List[Dict[str, Any]]) -> str:
+    """The made sets: all hexagons, and those with something in them."""
+    rows = [
+        [
+            row["data"],
+            f"{row['n']:,}",
+            f"{row['epsilon']:g}",
+            f"{row['held']:.1%}",
+            f"{row['filled held']:.0%} ({row['filled above']:.0%})",
+            f"{row['filled']:,.0f}",
+        ]  # fmt: skip
+        for row in sorted(found, key=lambda row: (row["data"], row["n"], row["epsilon"]))
+        if row.get("filled") and row["filled"] < row["zones"]
+    ]
+    heads = ["points", "n", "epsilon", "all held", "filled held (missed above)", "filled"]
+    return table(heads, rows)
 
 
 def mask_table(mask: List[Dict[str, Any]]) -> str:
@@ -225,8 +256,13 @@ def main() -> None:
         zones=zones_table(zones["rows"]),
         zones_words=zones_words(zones["rows"]),
         zones_run="{} of its {} releases".format(
-            *(sum(some[word] for some in zones["releases"].values()) for word in ("done", "wanted"))
+            *(
+                sum(some[word] for own in zones["releases"].values() for some in own.values())
+                for word in ("done", "wanted")
+            )
         ),
+        filled=filled_table(zones["rows"]),
+        user_verdict=user_verdict(resolution),
         user=user_table(resolution),
         user_run=user_run(resolution),
         resolution=resolution_table(resolution),

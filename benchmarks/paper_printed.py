@@ -196,8 +196,8 @@ def _statements(runs: int, rng: Any) -> List[List[str]]:
     farthest = _farthest(5)
     n = 183_072
     return [
-        ["error of a repeated value, n = 10,000, eps = 1, k = 1", "0.02", f"{one:.4f}", "yes"],
-        ["the same with k = 5", "0.05 / 5 = 0.01", f"{grouped:.4f}", "yes"],
+        _rounded("error of a repeated value, n = 10,000, eps = 1, k = 1", "0.02", one),
+        _rounded("the same with k = 5", "0.05 / 5 = 0.01", grouped),
         _biased("mean displacement of the 100th of 1,000 points", -0.0163, low, margin),
         _biased("of the 900th", 0.0162, high, margin),
         _biased("variance of both", 0.0138, float(square.mean()), wide),
@@ -213,7 +213,26 @@ def _statements(runs: int, rng: Any) -> List[List[str]]:
             f"{paper_group_size(n, 1.0)}",
             "no: 51 is the table's entry for 10,000 points",
         ],
+        [
+            f"group size of its opening example ({n:,} points, eps = 1 in the figure before it)",
+            "300",
+            f"{paper_group_size(n, 1.0)}",
+            f"no: the table gives 300 at eps = {_epsilon_of(n, 300):.2g}, and 51 is stated for the "
+            "same points",
+        ],
     ]
+
+
+def _rounded(what: str, stated: str, found: float) -> List[str]:
+    """A number that the text gives with two digits behind the point."""
+    near = round(found, 2) == float(stated.rpartition("=")[2])
+    return [what, stated, f"{found:.4f}", "yes" if near else "no"]
+
+
+def _epsilon_of(n: int, k: int) -> float:
+    """The epsilon for which the paper's table gives a group size."""
+    tried = np.geomspace(0.1, 3, 1_000)
+    return float(tried[np.argmin([abs(paper_group_size(n, eps) - k) for eps in tried])])
 
 
 def _biased(what: str, stated: float, found: float, margin: float) -> List[str]:

@@ -13,7 +13,7 @@ import pandas as pd
 import shapely
 
 from ..core.errors import BadInputError
-from ..core.public.compare import compare_zones
+from ..core.public.compare import compare_counts, compare_zones, slice_correlation
 from ..core.public.counts import RELIABLE, Counts, count_table, zone_areas, zone_lengths
 
 if TYPE_CHECKING:
@@ -73,18 +73,63 @@ def covered(
 
 
 def compare(release: Release, zones: Any, a: Any, b: Any, confidence: float) -> pd.DataFrame:
-    """How much more there is in one zone than in another, and how many times as much."""
+    """How much more there is in one zone or slice than in another, and how many times as much."""
     frame, shapes = zone_frame(zones)
-    chosen = [shapes[_row(frame, name)] for name in (a, b)]
-    if shapely.intersection(*chosen).area > 1e-9 * min(shape.area for shape in chosen):
-        raise BadInputError(
-            "Zones that overlap cannot be compared: cut what they share off one of them."
-        )
-    found = compare_zones(release.decoded, release.domain.zone_rings(chosen, frame.crs), confidence)
+    (name, own), (other_name, other) = _sliced(a), _sliced(b)
+    chosen = [shapes[_row(frame, name)], shapes[_row(frame, other_name)]]
+    overlap = shapely.intersection(*chosen).area > 1e-9 * min(shape.area for shape in chosen)
+    if own == other:
+        if overlap:
+            raise BadInputError(
+                "Zones that overlap cannot be compared: cut what they share off one of them."
+            )
+        read = release.select(**own) if own else release
+        rings = release.domain.zone_rings(chosen, frame.crs)
+        found = compare_zones(read.decoded, rings, confidence)
+    else:
+        r = _slices_apart(release, own, other) if overlap else 0.0
+        counts = [
+            _one_count(release.select(**some) if some else release, shape, frame.crs, confidence)
+            for some, shape in zip((own, other), chosen)
+        ]
+        estimate, low, high = np.array(counts).T
+        found = compare_counts(estimate, low, high, r)
     return pd.DataFrame(
         [found.difference, found.ratio],
         index=["difference", "ratio"],
         columns=["estimate", "low", "high"],
+    )
+
+
+def _sliced(asked: Any) -> "tuple[Any, Dict[str, Any]]":
+    """A zone, and the slices of it that are meant, if any."""
+    if isinstance(asked, tuple) and len(asked) == 2 and isinstance(asked[1], dict):
+        return asked
+    if isinstance(asked, dict):
+        raise BadInputError(
+            'A slice is compared in a zone: give a pair such as ("west", {"type": "theft"}).'
+        )
+    return asked, {}
+
+
+def _one_count(release: Release, shape: Any, crs: Any, confidence: float) -> List[float]:
+    rings = release.domain.zone_rings([shape], crs)
+    table = count_table(release.decoded, rings, confidence)
+    return [float(column[0]) for column in (table.estimate, table.low, table.high)]
+
+
+def _slices_apart(release: Release, own: Dict[str, Any], other: Dict[str, Any]) -> float:
+    """The correlation of two slices of one place that have no point in common."""
+    from .axes import choose  # which imports this module
+
+    axes = release.release.axes
+    one, two = (choose(axes, some) if some else {} for some in (own, other))
+    for axis in sorted(set(one) & set(two)):
+        if not set(one[axis]) & set(two[axis]):
+            return slice_correlation(len(one[axis]), len(two[axis]), axes[axis].size)
+    raise BadInputError(
+        "In zones that overlap only slices without a common point can be compared, such as two "
+        "categories or two months."
     )
 
 

@@ -178,7 +178,9 @@ class Release(PublishedPoints, Maps):
     def compare(self, zones: Any, a: Any, b: Any, confidence: float = 0.9) -> pd.DataFrame:
         """How many more points zone ``a`` has than zone ``b``, and how many times as many.
 
-        ``a`` and ``b`` are labels of the zones' index, or values that stand in one row only. The
+        ``a`` and ``b`` are labels of the zones' index, or values that stand in one row only. With
+        axes also pairs of such a name and slices, as `select` takes them:
+        ``compare(zones, ("west", {"time": "2026-03"}), ("west", {"time": "2026-04"}))``. The
         result has the rows difference and ratio, and the columns estimate, low and high. The
         intervals know that the errors of the two counts go together.
         """

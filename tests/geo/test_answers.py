@@ -57,6 +57,24 @@ def test_points_of_a_polygon_domain_lie_in_the_polygon(points, method, order):
     assert inside(dp.publish(points, 1, domain, method=method).points()).all()
 
 
+@pytest.mark.parametrize("order", [7, None])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_polygon_of_a_domain_holds_n_exactly_and_a_smaller_one_does_not(points, order):
+    domain = dp.Domain.from_polygon(LAND, crs="EPSG:4326", order=order)
+    less = LAND.buffer(-0.4 * domain.cell_size / 111_000) if order else LAND.buffer(-0.002)
+    zones = gpd.GeoSeries([LAND, shapely.box(-5, 39, -2, 42), less], crs="EPSG:4326")
+    counted = dp.publish(points, 1, domain).count_within(zones)
+    same, around, smaller = counted[["estimate", "low", "high"]].to_numpy().tolist()
+    assert same == around == [N, N, N]
+    assert smaller[0] < N and smaller[1] < N
+
+
+def test_a_boundary_holds_n_exactly(release):
+    zones = gpd.GeoSeries([LAND], crs="EPSG:4326")
+    counted = release.within(LAND, crs="EPSG:4326").count_within(zones)
+    assert counted[["estimate", "low", "high"]].to_numpy().tolist() == [[N, N, N]]
+
+
 def test_a_boundary_loses_no_points_to_the_water(release, counties):
     # every point is on land; the box does not know
     before = release.count_within(counties).estimate.sum()
@@ -140,3 +158,54 @@ def test_the_release_says_how_wrong_it_is(release):
 def test_a_boundary_elsewhere_is_refused(release):
     with pytest.raises(dp.BadInputError):
         release.within(shapely.box(50, 50, 51, 51), crs="EPSG:4326")
+
+
+@pytest.fixture(scope="module")
+def sliced(points):
+    kind = np.repeat(["theft", "noise", "other"], [3000, 2000, N - 5000])
+    frame = gpd.GeoDataFrame({"type": kind}, geometry=gpd.points_from_xy(*points.T), crs=4326)
+    domain = dp.Domain.from_polygon(LAND, crs="EPSG:4326")
+    return dp.publish(frame, 20, domain, by={"type": ["theft", "noise", "other"]})
+
+
+def test_categories_in_one_zone_are_compared(sliced):
+    zones = gpd.GeoDataFrame({"name": ["all"]}, geometry=[LAND], crs="EPSG:4326")
+    found = sliced.compare(zones, ("all", {"type": "theft"}), ("all", {"type": "noise"}))
+    assert found.estimate["difference"] == pytest.approx(1000, abs=60)
+    assert found.estimate["ratio"] == pytest.approx(1.5, abs=0.05)
+    assert (found.low < found.estimate).all() and (found.estimate < found.high).all()
+
+
+def test_the_intervals_of_slices_are_added_with_what_one_takes_from_the_other(sliced):
+    zones = gpd.GeoDataFrame({"name": ["all"]}, geometry=[LAND], crs="EPSG:4326")
+    theft, noise = (
+        sliced.select(type=kind).count_within(zones).iloc[0] for kind in ("theft", "noise")
+    )
+    found = sliced.compare(zones, ("all", {"type": "theft"}), ("all", {"type": "noise"}))
+    up, down = theft.high - theft.estimate, noise.estimate - noise.low
+    above = found.high["difference"] - found.estimate["difference"]
+    assert above == pytest.approx(np.sqrt(up**2 + down**2 + up * down))  # one half between three
+
+
+def test_slices_of_two_zones_are_compared(sliced, counties):
+    west, east = ("west", {"type": "theft"}), ("east", {"type": "noise"})
+    found = sliced.compare(counties, west, east)
+    one = sliced.select(type="theft").count_within(counties).estimate[0]
+    two = sliced.select(type="noise").count_within(counties).estimate[1]
+    assert found.estimate["difference"] == pytest.approx(one - two, rel=1e-3)
+    alike = sliced.compare(counties, west, ("east", {"type": "theft"}))
+    plain = sliced.select(type="theft").compare(counties, "west", "east")
+    assert alike.equals(plain)
+
+
+@pytest.mark.parametrize(
+    "a, b",
+    [
+        ({"type": "theft"}, {"type": "noise"}),
+        (("west", {"type": "theft"}), "west"),
+        (("west", {"type": "theft"}), ("west", {"type": ["theft", "noise"]})),
+    ],
+)
+def test_slices_that_share_points_or_have_no_zone_are_not_compared(sliced, counties, a, b):
+    with pytest.raises(dp.BadInputError, match="slice"):
+        sliced.compare(counties, a, b)

@@ -6,7 +6,8 @@ correlation of the two counts between them (the method of variance estimates rec
 Donner 2008); for a ratio on the logarithms. The correlation is exact under the same model as the
 limits: the variance of the two zones taken together is that of each plus twice their covariance.
 Counts of neighbours are correlated because n is known and because they share the leaves between
-them.
+them. Slices of one axis (categories, months) add up to all points, which are known better than any
+slice, so what one has too much the others have too little.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from ..errors import BadInputError
 from .counts import check_confidence, count_within, zone_blocks
 from .decode import Decoded
 
+Array = np.ndarray
 Limits = Tuple[float, float, float]
 
 
@@ -48,10 +50,18 @@ def compare_zones(decoded: Decoded, zones: Sequence[Rings], confidence: float = 
     (200, 3.0, -1.0)
     """
     check_confidence(confidence)
-    estimate, low, high = count_within(decoded, zones, confidence)
+    return compare_counts(*count_within(decoded, zones, confidence), _correlation(decoded, zones))
+
+
+def compare_counts(estimate: Array, low: Array, high: Array, r: float) -> Comparison:
+    """Compare two counts whose errors have the correlation r.
+
+    >>> found = compare_counts(np.array([6.0, 3]), np.array([3.0, 3]), np.array([9.0, 3]), 0.0)
+    >>> found.difference, [round(x, 6) for x in found.ratio]
+    ((3.0, 0.0, 6.0), [2.0, 1.0, 3.0])
+    """
     if np.isnan(estimate).any():
         raise BadInputError("A zone outside of the domain has no count to compare.")
-    r = _correlation(decoded, zones)
     difference = _limits(estimate, low, high, r)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = _limits(np.log(estimate), np.log(low), np.log(high), r)
@@ -80,6 +90,17 @@ def subtract(estimate: Any, low: Any, high: Any, r: float) -> Tuple[Any, Any, An
 def _limits(estimate: np.ndarray, low: np.ndarray, high: np.ndarray, r: float) -> Limits:
     middle, below, above = subtract(estimate, low, high, r)
     return float(middle), float(below), float(above)
+
+
+def slice_correlation(own: int, other: int, size: int) -> float:
+    """Correlation of the errors of two disjoint parts of an axis, whose sum is known better.
+
+    Of ``size`` slices with like errors that add up to nothing, ``own`` and ``other`` together.
+
+    >>> slice_correlation(1, 1, 2), round(slice_correlation(1, 2, 5), 6)
+    (-1.0, -0.408248)
+    """
+    return -float(np.sqrt(own * other / ((size - own) * (size - other))))
 
 
 def _correlation(decoded: Decoded, zones: Sequence[Rings]) -> float:

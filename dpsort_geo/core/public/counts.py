@@ -15,6 +15,7 @@ from ..errors import BadInputError
 from .decode import Decoded
 from .intervals import limits
 from .stretches import share_of_cells
+from .within import holds_all
 
 Array = np.ndarray
 
@@ -29,6 +30,9 @@ _ALL_PIECES = 1 << 17
 _MOST_PIECES = 1 << 18
 #: this near to all cells are all cells
 _NEAR = 1e-9
+#: a zone that leaves out more than this share of the pieces along its outline is not the domain: of
+#: the cells along the polygon of a mask an eighth is outside, of coarser pieces a fifth
+_ALONG = 0.3
 #: zones of a long table that are in memory together; of one by slices, so many rows
 _MOST_ZONES = 1 << 12
 _MOST_ROWS = 1 << 21
@@ -120,7 +124,8 @@ def _count(
     room = share_of_cells(decoded.grid, blocks, len(zones))
     columns = [estimate.mass, low, high]
     if decoded.is_n_public:
-        columns = [np.where(room > 1 - _NEAR, decoded.n, column) for column in columns]
+        whole = _hold_all(zones, decoded.grid, blocks, room)
+        columns = [np.where(whole, decoded.n, column) for column in columns]
     known = _known(decoded, zones, room)
     return (*(np.where(known, column, np.nan) for column in columns), room)
 
@@ -131,6 +136,19 @@ def _known(decoded: Decoded, zones: Sequence[Rings], room: Array) -> Array:
     for number in np.flatnonzero(~known).tolist():
         known[number] = _is_line(zones[number], decoded.grid)
     return known
+
+
+def _hold_all(zones: Sequence[Rings], grid: Grid, blocks: Blocks, room: Array) -> Array:
+    """Which zones hold the whole domain; the polygon of a mask does, though it cuts its cells."""
+    whole = room > 1 - _NEAR
+    deepest = np.zeros(len(zones), np.int64)
+    np.maximum.at(deepest, blocks.zone, blocks.level)
+    piece = np.maximum(grid.cell, grid.side * 0.5**deepest)
+    missing = (1 - room) * grid.n_cells * grid.cell**2
+    near = (room > 0) & (missing <= _ALONG * zone_lengths(zones) * piece)
+    for number in np.flatnonzero(near & ~whole).tolist():
+        whole[number] = holds_all(grid, zones[number])
+    return whole
 
 
 def _is_line(rings: Rings, grid: Grid) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..curve.cover import Rings, cover
+from ..curve.cover import Rings, blocks_of, cover, runs_of
 from ..curve.grid import MAX_MASKED_ORDER, Grid
 from ..errors import BadInputError
 from .cumulative import Cumulative
@@ -18,6 +18,8 @@ Array = np.ndarray
 
 #: a boundary is followed at least so finely, however coarse the release is
 _FINE = 12
+#: in cells: outlines that are this near to each other are the same, bent by another projection
+_HAIR = 1 / 8
 
 
 def inside_of(grid: Grid, rings: Rings) -> Grid:
@@ -67,6 +69,31 @@ def move_inside(grid: Grid, inside: Grid, f: Cumulative) -> Cumulative:
     Mass between corners with nothing inside sits at the border, as a jump.
     """
     return Cumulative(places_inside(grid, inside, f.place), f.mass) if inside is not grid else f
+
+
+def holds_all(grid: Grid, rings: Rings) -> bool:
+    """Whether the centres of all allowed cells lie in a polygon, but for a hair.
+
+    So do those of a mask in the polygon that it was made from, and of a smaller one they do not.
+
+    >>> mask = np.array([[0, 0], [3, 0], [4, 4], [0, 3]], float)
+    >>> grid = Grid(0.0, 0.0, 1.0, 2, cover([mask], Grid(0.0, 0.0, 1.0, 2)))
+    >>> holds_all(grid, [mask]), holds_all(grid, [mask * 0.8])
+    (True, False)
+    """
+    bare, last = Grid(grid.x0, grid.y0, grid.cell, grid.order), 4**grid.order
+    missing = np.array([[0, last]]) if grid.runs is None else grid.runs
+    for dx, dy in ((0.0, 0.0), (_HAIR, 0.0), (-_HAIR, 0.0), (0.0, _HAIR), (0.0, -_HAIR)):
+        moved = [ring + np.array([dx, dy]) * grid.cell for ring in rings]
+        _, level, index = blocks_of([moved], bare)
+        if not index.size:
+            return False
+        held = runs_of(level, index, grid.order)
+        outside = np.concatenate([[0], held.reshape(-1), [last]]).reshape(-1, 2)
+        missing = _common(missing, outside[outside[:, 0] < outside[:, 1]])
+        if not len(missing):
+            return True
+    return False
 
 
 def _common(a: Array, b: Array) -> Array:
