@@ -12,9 +12,18 @@ from ..core.errors import BadInputError
 from .arguments import make_domain
 from .files import read_frame, refuse_to_overwrite
 from .ledger import find_ledger
-from .options import domain_options, epsilon_option, json_option, writes
+from .options import (
+    database_options,
+    domain_options,
+    epsilon_option,
+    json_option,
+    reading_options,
+    writes,
+)
+from .progress import Progress
+from .publish import open_points, stopping
 from .read import for_people
-from .words import list_examples, say, show_warnings
+from .words import count_words, list_examples, say, say_written, show_warnings
 
 _folder = click.argument("folder", type=click.Path(file_okay=False))
 _alone = click.option("--alone", is_flag=True, help="Read each release by itself.")
@@ -53,7 +62,8 @@ def series() -> None:
     "--every", default="1 month", show_default=True, metavar="STEP", help="How long a window is."
 )
 @domain_options
-@click.option("--columns", nargs=2, metavar="X Y", help="Columns of the coordinates in a table.")
+@reading_options
+@database_options
 @click.option("--dataset", metavar="NAME", help="Name in the ledger  [default: FOLDER's name]")
 @click.option("--ledger", type=click.Path(), metavar="FILE", help="Ledger  [default: your own]")
 @click.option("--no-ledger", is_flag=True, help="Debit no ledger; the release says so.")
@@ -61,8 +71,9 @@ def series() -> None:
 @json_option
 def append(
     folder: str, points: str, when: str, epsilon: str, date: str, every: str,
-    columns: Optional[Tuple[str, str]], dataset: Optional[str], ledger: Optional[str],
-    no_ledger: bool, again: bool, as_json: bool, **domain: Any,
+    columns: Optional[Tuple[str, str]], points_crs: Optional[str], layer: Optional[str],
+    decimal: str, table: Optional[str], sql: Optional[str], dataset: Optional[str],
+    ledger: Optional[str], no_ledger: bool, again: bool, as_json: bool, **domain: Any,
 ) -> None:  # fmt: skip
     """Publish the points of file IN that lie in the window WHEN, such as 2026-03, into FOLDER.
 
@@ -77,8 +88,12 @@ def append(
         folder, make_domain(**domain), every=every, epsilon=epsilon, date=date, dataset=dataset,
         ledger=None if no_ledger else find_ledger(ledger),
     )  # fmt: skip
-    with show_warnings():
-        release = made.append(points, when, again=again, columns=columns or None)
+    source, progress = open_points(points, table, sql), Progress()
+    with show_warnings(), stopping(progress, not no_ledger), progress:
+        release = made.append(
+            source, when, again=again, columns=columns or None, points_crs=points_crs,
+            layer=layer, decimal=decimal, progress=progress,
+        )  # fmt: skip
     facts = {"folder": folder, **release.statement()}
     say(as_json, facts, f"{made!r}\nAdded {when}: {release}")
 
@@ -148,4 +163,5 @@ def _put(made: Any, counted: Any, zones: str, out: str, as_json: bool) -> None:
         return say(as_json, {"zones": rows}, for_people(table))
     refuse_to_overwrite(out, zones)
     last = next(reversed(made.releases.values()))
-    return write_frame(Path(out), counted, last.statement())
+    write_frame(Path(out), counted, last.statement())
+    return say_written(as_json, out, count_words(len(counted), "row"))

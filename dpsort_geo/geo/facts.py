@@ -203,7 +203,7 @@ class Facts:
 
     def __str__(self) -> str:
         core = self.release
-        who = counted_words(core)
+        who = counted_words(core, core.size)
         # an exact n is public: whoever sees the release sees how many there are
         how = "about" if core.neighbours == "add-remove" else "exactly"
         kind = "adaptive" if core.axes else core.kind  # its trees with axes are called views inside
