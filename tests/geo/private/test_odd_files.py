@@ -318,7 +318,7 @@ def test_lists_of_points_and_the_results_of_queries_are_points():
         places(duckdb.connect())
 
 
-@pytest.mark.parametrize("how", ["csv", "cast", "relation", "cursor"])
+@pytest.mark.parametrize("how", ["csv", "cast", "relation"])
 def test_a_frame_or_a_query_that_fails_quotes_no_value(tmp_path, how):
     (tmp_path / "a.csv").write_text("lon,lat\n-73.9,40.7\n-73.9,Bob lives here\n")
     words = pl.LazyFrame({"lon": ["-73.9"], "lat": ["Bob lives here"]})
@@ -329,14 +329,9 @@ def test_a_frame_or_a_query_that_fails_quotes_no_value(tmp_path, how):
         ),
         "cast": lambda: words.select(pl.all().cast(pl.Float64)),
         "relation": lambda: duckdb.connect().sql(query),
-        "cursor": lambda: duckdb.connect().execute(query.replace("('Bob", "('1'), ('Bob")),
     }
-    try:
-        made = points[how]()
-    except duckdb.ConversionException:
-        return  # it was run before we saw it
     with pytest.raises(BadInputError) as refused:
-        dp.publish(made, 1, CITY)
+        dp.publish(points[how](), 1, CITY)
     assert "Bob" not in str(refused.value) and refused.value.__context__ is None
 
 
