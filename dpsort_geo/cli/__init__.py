@@ -43,7 +43,44 @@ class Commands(Mapping[str, click.Command]):
         return len(COMMANDS)
 
 
+#: what each does, in a line of a terminal; more is in its own help
+SUMMARIES = {
+    "check": "Look at points before anything is spent; its output is private.",
+    "plan": "How far off published points will be, before data is touched.",
+    "publish": "Publish points under differential privacy.",
+    "points": "Write the points of a release: GeoJSON, GeoParquet, GeoPackage.",
+    "density": "Write the density of a release: GeoTIFF, or cells.",
+    "count": "Estimate the number of points in each polygon, with intervals.",
+    "hexes": "Estimate the number of points in each H3 hexagon.",
+    "quantiles": "Where along the curve shares of all points have been passed.",
+    "map": "Draw a release on one HTML page that needs no network.",
+    "site": "Draw a release as a folder of tiles for any web server.",
+    "label": "What a release protects, from whom, how strongly, on one page.",
+    "inspect": "Print the privacy statement that a file carries.",
+    "verify": "Check everything that a release can prove about itself.",
+    "series": "Releases of one data set, month after month.",
+    "ledger": "What has been spent on each data set, and its limit.",
+    "compare": "Our mechanisms beside others, on public points.",
+    "demo": "Publish invented residents, and draw everything.",
+    "completion": "What a shell needs to complete dpsort-geo with the tab key.",
+}
+
+
+class DaysWork(click.Group):
+    """Lists its commands in the order in which they are needed, without loading them."""
+
+    def list_commands(self, ctx: click.Context) -> List[str]:
+        """The names, as they stand above."""
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Their part of the help."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
+
 @click.group(
+    cls=DaysWork,
     commands=cast("Any", Commands()),  # click would like to add to it, and is never asked to
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Start with: dpsort-geo demo. Every command has examples in its own --help.",

@@ -9,6 +9,7 @@ import click
 from .arguments import make_axes, make_domain, make_rows
 from .options import (
     axes_options,
+    database_options,
     domain_options,
     epsilon_option,
     json_option,
@@ -16,7 +17,7 @@ from .options import (
     reading_options,
 )
 from .progress import Progress
-from .words import drop_control, list_examples, say, speak_shell
+from .words import list_examples, say, speak_shell
 
 
 @click.command(
@@ -25,6 +26,7 @@ from .words import drop_control, list_examples, say, speak_shell
         "dpsort-geo check calls.csv --polygon city.gpkg --points-crs EPSG:25832 --decimal ,",
         "dpsort-geo check trips.parquet --polygon city.gpkg --person rider \\",
         "    --by type=burglary,theft,other --time when:2026-01-01:2027-01-01:1month",
+        "dpsort-geo check postgresql://me@localhost/city --table calls --polygon city.gpkg",
     )
 )
 @click.argument("points", metavar="IN", type=click.Path(allow_dash=True))
@@ -36,11 +38,13 @@ from .words import drop_control, list_examples, say, speak_shell
 )
 @axes_options
 @reading_options
+@database_options
 @json_option
 def check(
     points: str, epsilon: Optional[str], method: str, person: Tuple[str, ...],
     columns: Optional[Tuple[str, str]], points_crs: Optional[str], layer: Optional[str],
-    decimal: str, by: Tuple[str, ...], time: Optional[str], as_json: bool, **domain: Any,
+    decimal: str, table: Optional[str], sql: Optional[str], by: Tuple[str, ...],
+    time: Optional[str], as_json: bool, **domain: Any,
 ) -> None:  # fmt: skip
     """Look at the points of IN before anything is spent. The output is PRIVATE.
 
@@ -54,9 +58,13 @@ def check(
     made = make_domain(**domain)
     with Progress() as progress:
         found = look(
-            open_points(points), made, "1" if epsilon is None else epsilon, method=method,
-            person=make_rows(person, ())["person"], columns=columns or None,
+            open_points(points, table, sql), made, "1" if epsilon is None else epsilon,
+            method=method, person=make_rows(person, ())["person"], columns=columns or None,
             points_crs=points_crs, layer=layer, decimal=decimal, progress=progress,
             **make_axes(by, time),
         )  # fmt: skip
-    say(as_json, found.facts(), drop_control(speak_shell(str(found))))
+    facts = found.facts()
+    facts["read"] = speak_shell(facts["read"])
+    facts["problems"] = [speak_shell(problem) for problem in facts["problems"]]
+    facts["plan"] = None if facts["plan"] is None else speak_shell(facts["plan"])
+    say(as_json, facts, speak_shell(str(found)))

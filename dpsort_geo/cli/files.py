@@ -8,8 +8,8 @@ from typing import Any, Callable, Optional, Tuple
 
 from ..core.errors import BadInputError
 
-#: formats without room for the privacy statement
-_NO_STATEMENT = (".csv", ".tif", ".tiff", ".html", ".htm", ".txt")
+#: formats in which nobody keeps private points, and that cannot say who wrote them
+_NO_STATEMENT = (".html", ".htm")
 
 
 def read_frame(path: str, layer: Optional[str] = None) -> Any:
@@ -61,7 +61,7 @@ def refuse_to_overwrite(
 ) -> None:
     """Refuse to replace an input, or a file that dpsort-geo did not write: the private original.
 
-    ``silent`` are the endings of files that cannot say who wrote them, and are replaced.
+    ``silent`` are the endings of files that are replaced whoever wrote them; releases never are.
     """
     from ..core.release import load
     from ..geo.statement import read_statement
@@ -70,8 +70,6 @@ def refuse_to_overwrite(
         return
     if any(Path(given).exists() and Path(out).samefile(given) for given in inputs):
         raise BadInputError(f"{out} is read and cannot be written to; give another name.")
-    if Path(out).suffix.lower() in silent:
-        return
     if _holds(load, out):
         if overwrite:
             return
@@ -79,7 +77,7 @@ def refuse_to_overwrite(
             f"{out} is a release, and what was spent on it would be lost: give another name, or "
             "publish with --overwrite."
         )
-    if _holds(read_statement, out):
+    if Path(out).suffix.lower() in silent or _holds(read_statement, out):
         return
     raise BadInputError(
         f"{out} exists and was not written by dpsort-geo; give another name, or remove it first."

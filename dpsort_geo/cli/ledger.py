@@ -24,7 +24,8 @@ def find_ledger(given: Optional[str]) -> Path:
         return default_path()
     folder = Path(given).absolute().parent
     if not folder.is_dir():  # to make it would hide a slip of the pen
-        raise BadInputError(f"There is no folder {folder} for the ledger.")
+        # as it was given: made absolute, what is secret in it would not be found
+        raise BadInputError(f"There is no folder for the ledger {given}.")
     return Path(given)
 
 

@@ -79,6 +79,16 @@ def reading_options(command: Command) -> Command:
     return command
 
 
+def database_options(command: Command) -> Command:
+    """Which rows of a database."""
+    for option in (
+        click.option("--sql", metavar="QUERY", help="Query of a database instead of --table."),
+        click.option("--table", metavar="NAME", help="Table of a database, if IN is postgresql://"),
+    ):
+        command = option(command)
+    return command
+
+
 within_option = click.option(
     "--within", type=click.Path(), metavar="FILE", help="Public polygons that hold all points."
 )

@@ -13,7 +13,14 @@ from .files import (
     read_within,
     refuse_to_overwrite,
 )
-from .options import json_option, out_argument, release_argument, within_option, writes
+from .options import (
+    json_option,
+    out_argument,
+    release_argument,
+    within_option,
+    writes,
+    zones_layer_option,
+)
 from .progress import Progress
 from .words import count_words, list_examples, say
 
@@ -35,6 +42,7 @@ from .words import count_words, list_examples, say
 @click.option("--when", metavar="TEXT", help="When it was.")
 @click.option("--source", metavar="TEXT", help="Who says so.")
 @click.option("--zones", type=click.Path(), metavar="FILE", help="Polygons: a number for each.")
+@zones_layer_option
 @click.option("--label", metavar="COLUMN", help="Column of the zones with their names.")
 @click.option("--per", metavar="COLUMN", help="Rates: points for each of this column.")
 @click.option(
@@ -43,12 +51,12 @@ from .words import count_words, list_examples, say
 @writes("drawing")
 def map_page(
     release: str, out: str, within: Optional[str], tiles: bool, zones: Optional[str],
-    **options: Optional[str],
+    zones_layer: Optional[str], **options: Optional[str],
 ) -> Optional[str]:  # fmt: skip
     """Write a map of RELEASE to OUT: one HTML page that needs no network."""
     check_ending(out, ".html", ".htm")
     read = read_within(release, within)
-    frame = None if zones is None else read_frame(zones)
+    frame = None if zones is None else read_frame(zones, zones_layer)
     if out != "-":
         refuse_to_overwrite(out, release, *([zones] if zones else []))
     text = read.map_page(tiles=tiles or None, zones=frame, **options).html()

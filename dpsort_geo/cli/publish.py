@@ -16,6 +16,7 @@ from .files import check_ending, read_frame, refuse_to_overwrite
 from .ledger import find_ledger
 from .options import (
     axes_options,
+    database_options,
     domain_options,
     epsilon_option,
     json_option,
@@ -131,8 +132,7 @@ def plan(
 )
 @zones_layer_option
 @reading_options
-@click.option("--table", metavar="NAME", help="Table of a database, if IN is postgresql://...")
-@click.option("--sql", metavar="QUERY", help="Query of a database instead of --table.")
+@database_options
 @click.option("--dataset", metavar="NAME", help="Name in the ledger  [default: IN's file name]")
 @click.option("--ledger", type=click.Path(), metavar="FILE", help="Ledger  [default: your own]")
 @click.option("--no-ledger", is_flag=True, help="Debit no ledger; the release says so.")

@@ -12,6 +12,7 @@ import click
 from ..core.errors import BadInputError
 from .arguments import Count, read_size
 from .files import (
+    check_ending,
     read_frame,
     read_release,
     read_within,
@@ -121,6 +122,9 @@ def density(release: str, out: str, cell: Optional[float], within: Optional[str]
     from ..geo.density import write_raster
     from ..geo.tables import write_frame
 
+    check_ending(
+        out, ".tif", ".tiff", ".gpkg", ".geojson", ".json", ".parquet", ".geoparquet", ".csv"
+    )
     read = read_within(release, within)
     refuse_to_overwrite(out, release)
     if Path(out).suffix.lower() in (".tif", ".tiff"):

@@ -12,9 +12,18 @@ from ..core.errors import BadInputError
 from .arguments import make_domain, make_rows
 from .files import read_frame, refuse_to_overwrite
 from .ledger import find_ledger
-from .options import domain_options, epsilon_option, json_option, reading_options, writes
+from .options import (
+    database_options,
+    domain_options,
+    epsilon_option,
+    json_option,
+    reading_options,
+    writes,
+)
+from .progress import Progress
+from .publish import open_points, stopping
 from .read import for_people
-from .words import list_examples, say, show_warnings
+from .words import count_words, list_examples, say, say_written, show_warnings
 
 _folder = click.argument("folder", type=click.Path(file_okay=False))
 _alone = click.option("--alone", is_flag=True, help="Read each release by itself.")
@@ -63,6 +72,7 @@ def series() -> None:
     help="Points outside of the domain: move them in, or leave them out.",
 )
 @reading_options
+@database_options
 @click.option("--dataset", metavar="NAME", help="Name in the ledger  [default: FOLDER's name]")
 @click.option("--ledger", type=click.Path(), metavar="FILE", help="Ledger  [default: your own]")
 @click.option("--no-ledger", is_flag=True, help="Debit no ledger; the release says so.")
@@ -76,8 +86,9 @@ def append(
     folder: str, points: str, when: str, epsilon: str, date: str, every: str,
     person: Tuple[str, ...], max_points: Optional[int], outside: str,
     columns: Optional[Tuple[str, str]], points_crs: Optional[str], layer: Optional[str],
-    decimal: str, dataset: Optional[str], ledger: Optional[str], no_ledger: bool,
-    population: Optional[str], another_name: bool, again: bool, as_json: bool, **domain: Any,
+    decimal: str, table: Optional[str], sql: Optional[str], dataset: Optional[str],
+    ledger: Optional[str], no_ledger: bool, population: Optional[str], another_name: bool,
+    again: bool, as_json: bool, **domain: Any,
 ) -> None:  # fmt: skip
     """Publish the points of file IN that lie in the window WHEN, such as 2026-03, into FOLDER.
 
@@ -96,10 +107,12 @@ def append(
         raise BadInputError("--population is a name in the ledger; leave --no-ledger out.")
     who = make_rows(person, None, max_points=max_points, outside=outside)
     del who["window"]  # which is WHEN
-    with show_warnings():
+    source, progress = open_points(points, table, sql), Progress()
+    with show_warnings(), stopping(progress, not no_ledger), progress:
         release = made.append(
-            points, when, again=again, columns=columns or None, points_crs=points_crs,
-            layer=layer, decimal=decimal, population=population, another_name=another_name, **who,
+            source, when, again=again, columns=columns or None, points_crs=points_crs,
+            layer=layer, decimal=decimal, population=population, another_name=another_name,
+            progress=progress, **who,
         )  # fmt: skip
     facts = {"folder": folder, **release.statement()}
     say(as_json, facts, f"{made!r}\nAdded {when}: {release}")
@@ -170,4 +183,5 @@ def _put(made: Any, counted: Any, zones: str, out: str, as_json: bool) -> None:
         return say(as_json, {"zones": rows}, for_people(table))
     refuse_to_overwrite(out, zones)
     last = next(reversed(made.releases.values()))
-    return write_frame(Path(out), counted, last.statement())
+    write_frame(Path(out), counted, last.statement())
+    return say_written(as_json, out, count_words(len(counted), "row"))

@@ -32,6 +32,7 @@ _IN_SHELL = {
     "columns=": "--columns",
     "layer=": "--layer",
     "check()": "dpsort-geo check",
+    ", or, for a frame, with set_crs()": "",
     "person=": "--person",
     "max_points": "--max-points",
     "outside='drop'": "--outside drop",
@@ -110,6 +111,6 @@ def speak_shell(sentence: str) -> str:
     >>> speak_shell("publish with neighbours='add-remove'.")
     'publish with --neighbours add-remove.'
     """
-    for python, shell in _IN_SHELL.items():
-        sentence = sentence.replace(python, shell)
+    for python in sorted(_IN_SHELL, key=len, reverse=True):  # points_crs= before crs=
+        sentence = sentence.replace(python, _IN_SHELL[python])
     return sentence

@@ -123,7 +123,7 @@ def _software(release: Release) -> str:
 
 def _what(release: Release) -> str:
     about = "about " if release.neighbours == "add-remove" else ""
-    return f"{about}{release.size:,} {counted_words(release)}"
+    return f"{about}{release.size:,} {counted_words(release, release.size)}"
 
 
 def _odds(epsilon: Fraction) -> Tuple[Tuple[int, float], ...]:

@@ -45,11 +45,12 @@ def unit_words(release: Release) -> str:
     return "one person"
 
 
-def counted_words(release: Release) -> str:
-    """What n counts."""
+def counted_words(release: Release, count: int = 2) -> str:
+    """What n counts; one of it, or several."""
+    end = "" if count == 1 else "s"
     if release.unit == "point" or release.max_points is not None:
-        return "points"
-    return f"combinations of {_listed(release.person)}" if release.person else "persons"
+        return f"point{end}"
+    return f"combination{end} of {_listed(release.person)}" if release.person else f"person{end}"
 
 
 def _listed(names: Sequence[str]) -> str:

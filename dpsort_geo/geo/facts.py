@@ -203,7 +203,7 @@ class Facts:
 
     def __str__(self) -> str:
         core = self.release
-        method, who = core.measured.METHOD, counted_words(core)
+        method, who = core.measured.METHOD, counted_words(core, core.size)
         # an exact n is public: whoever sees the release sees how many there are
         how = "about" if core.neighbours == "add-remove" else "exactly"
         by = " by " + " and ".join(axis.name for axis in core.axes) if core.axes else ""

@@ -47,8 +47,10 @@ def choose_layer(layers: list[tuple[str, str]], path: str, layer: Optional[str],
     if len(fitting) == 1:
         return fitting[0]
     name = os.path.basename(path)
+    # only points have an argument of that name; for polygons the shell has two
+    how = "with layer= or " if kind == "Point" else ""
     raise BadInputError(
-        f"{name} has several layers, {listed}: say which with layer= or as '{name}{_MARK}...'."
+        f"{name} has several layers, {listed}: say which {how}as '{name}{_MARK}{names[0]}'."
     )
 
 
@@ -86,7 +88,7 @@ def read_frame(path: str, layer: Optional[str] = None) -> Any:
         if not bare.lower().endswith("parquet"):
             return geopandas.read_file(bare, layer=pick_layer(bare, layer, "Polygon"))
         if layer is not None:
-            raise BadInputError(f"{os.path.basename(bare)} has no layers: leave layer= out.")
+            raise BadInputError(f"{os.path.basename(bare)} has no layers: name none.")
         return geopandas.read_parquet(bare)
 
     return _explained(bare, read)

@@ -44,4 +44,5 @@ class GeoSlice(Release):
             f"{axes[axis].name}: " + ", ".join(axes[axis].labels[one] for one in own[:6])
             for axis, own in self.chosen.items()
         )
-        return f"about {self.n:,} points ({what}) of an {super().__str__()}"
+        points = "1 point" if self.n == 1 else f"{self.n:,} points"
+        return f"about {points} ({what}) of an {super().__str__()}"

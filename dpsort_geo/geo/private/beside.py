@@ -42,6 +42,8 @@ def arrow_values(column: Any) -> Any:
         column = pc.local_timestamp(column)  # the clock as it is shown there
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
         return column.to_numpy(zero_copy_only=False).astype("datetime64[s]")
+    if getattr(kind, "extension_name", "") == "arrow.uuid":
+        return [None if one is None else str(one) for one in column.to_pylist()]
     return column.to_pylist()
 
 
@@ -52,6 +54,11 @@ def frame_values(frame: Any, names: Sequence[str]) -> tuple[Any, ...]:
         if not hasattr(frame, "columns") or name not in frame.columns:
             raise BadInputError(f"There is no column {name!r} in the points.")
         column = frame[name]
+        if column.dtype.kind == "b":
+            raise BadInputError(
+                f"The column {name!r} is true or false, and an axis takes text, whole numbers or "
+                "dates: write it as text first."
+            )
         zone = getattr(column.dtype, "tz", None)
         if zone is not None:
             column = column.dt.tz_localize(None)

@@ -112,7 +112,11 @@ def _describe(stream: PointStream, who: Any, given: Any) -> str:
     elif found is not None and found.geometry:
         words = f"geometry column {found.geometry!r}"
     how = getattr(next(iter(stream.parts), None), "format", None)
-    told = " (said with points_crs=)" if given is not None else ""
+    told = ""
+    if given is not None:
+        told = " (said with points_crs=)"
+    elif stream.assumed:
+        told = " (that of the domain, because they name none: say another with points_crs=)"
     named = ""
     if isinstance(who, (str, tuple)):
         named = f", persons in {who!r}" if isinstance(who, str) else f", persons in {list(who)}"

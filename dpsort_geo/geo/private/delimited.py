@@ -7,10 +7,12 @@ block, without it by pandas, which everybody has.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import gzip
 import io
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Optional
@@ -32,6 +34,12 @@ _ROWS = 1 << 18
 #: bytes in which the header is looked for
 _HEAD = 1 << 16
 _DELIMITERS = ",;\t|"
+#: what Python makes of bytes that are not of the encoding
+_UNDECODED = re.compile("[\udc80-\udcff]")
+_NOT_UTF8 = (
+    "The text in one of the columns {0} is not UTF-8: save the file anew as UTF-8 "
+    "('CSV UTF-8' in a spreadsheet)."
+)
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 
 
@@ -44,6 +52,8 @@ class Bytes:
         self.size = len(text) if text is not None else os.path.getsize(path)
         zipped = text is None and path.lower().endswith(".gz")
         self.file: Any = gzip.GzipFile(fileobj=raw) if zipped else raw
+        self._ends: list[int] = []
+        self._parsed = 0
 
     def __enter__(self) -> Bytes:
         return self
@@ -51,9 +61,32 @@ class Bytes:
     def __exit__(self, *_: Any) -> None:
         self._raw.close()
 
+    # a file as Arrow wants it, which reads up to 32 blocks ahead and gives one batch for each
+
+    closed = False
+
+    def readable(self) -> bool:
+        """Whether it can be read."""
+        return True
+
+    def close(self) -> None:
+        """Nothing: who opened it closes it."""
+
+    def read(self, size: int = -1) -> bytes:
+        """The next block."""
+        block: bytes = self.file.read(size)
+        self._ends.append(self._raw.tell())
+        return block
+
+    def parsed(self) -> None:
+        """One block more has become rows."""
+        self._parsed += 1
+
     @property
     def share(self) -> float:
-        """How much has been read, of all."""
+        """How much has become rows, of all."""
+        if self._ends:
+            return self._ends[min(self._parsed, len(self._ends)) - 1] / max(self.size, 1)
         return 1.0 if self._raw.closed else self._raw.tell() / max(self.size, 1)
 
 
@@ -86,13 +119,22 @@ def find_columns(
 
 
 def _encoding(head: bytes) -> str:
-    """What a byte order mark says, or the zeros between the letters of the header."""
+    """What a byte order mark says, or the letters of the header.
+
+    Not what rows say: one of them would decide how all others are read.
+    """
     for mark, encoding in _MARKS.items():
         if head.startswith(mark):
             return encoding
     if head[1:2] == b"\0":
         return "utf-16-le"
-    return "utf-16-be" if head[:1] == b"\0" else "utf-8"
+    if head[:1] == b"\0":
+        return "utf-16-be"
+    try:
+        b"".join(head.splitlines()[:1]).decode()
+    except UnicodeDecodeError:
+        return "cp1252"  # of Windows, which spreadsheets write there
+    return "utf-8"
 
 
 def _first_geometry(
@@ -135,17 +177,27 @@ def _read_with_arrow(
         ),
     }  # fmt: skip
     try:
-        with arrow_csv.open_csv(source.file, **options) as reader:
+        with arrow_csv.open_csv(source, **options) as reader:
             for batch in reader:
+                source.parsed()
                 if batch.num_rows:
                     yield points_of(batch, chosen)
         return
+    except UnicodeDecodeError:
+        sentence = _not_utf8(chosen)
     except pa.ArrowInvalid as error:
-        numbers = "conversion error to double" in str(error)
-        if not numbers:
+        if "conversion error to double" in str(error):
+            sentence = coordinates.NOT_NUMBERS.format(*(chosen.xy or ()))
+        elif "UTF8" in str(error):
+            sentence = _not_utf8(chosen)
+        else:
             raise
     # raised here and not above: an exception remembers the one during which it was raised
-    raise BadInputError(coordinates.NOT_NUMBERS.format(*(chosen.xy or ())))
+    raise BadInputError(sentence)
+
+
+def _not_utf8(chosen: Layout) -> str:
+    return _NOT_UTF8.format(", ".join(map(repr, chosen.names)))
 
 
 def _read_with_pandas(
@@ -156,6 +208,7 @@ def _read_with_pandas(
     for rows in pd.read_csv(
         source.file, sep=delimiter, encoding=encoding, usecols=chosen.names, dtype=object,
         keep_default_na=False, na_filter=False, index_col=False, chunksize=_ROWS,
+        encoding_errors="surrogateescape",  # other columns may hold whatever they like
     ):  # fmt: skip
         yield _points_of_text(rows, chosen, decimal)
 
@@ -163,6 +216,9 @@ def _read_with_pandas(
 def _points_of_text(rows: Any, chosen: Layout, decimal: str) -> Batch:
     """Coordinates and persons of rows of text, as `points_of` has them of Arrow."""
     texts = {name: [value or None for value in rows[name].tolist()] for name in chosen.names}
+    for column in texts.values():
+        if _UNDECODED.search("".join(filter(None, column))):
+            raise BadInputError(_not_utf8(chosen))
     who: Any = None
     for name in chosen.person:
         if None in texts[name] and not chosen.gaps:
@@ -184,6 +240,9 @@ def _points_of_text(rows: Any, chosen: Layout, decimal: str) -> Batch:
 
 def _numbers(texts: list[Optional[str]], decimal: str, gaps: bool) -> Optional[Array]:
     """Numbers of texts, NaN for none; None if one is not a number, unless ``gaps`` are wanted."""
+    if decimal == "." and None not in texts and "_" not in "".join(texts):  # type: ignore[arg-type]
+        with contextlib.suppress(ValueError):
+            return np.array(list(map(float, texts)))  # type: ignore[arg-type]
     found = np.full(len(texts), np.nan)
     for i, text in enumerate(texts):
         if text is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sized
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -36,6 +37,10 @@ from .table import PLAINLY, Layout, Persons, Reading, layout, person_columns, po
 
 #: what a stream is called in messages
 STREAM = "The Arrow stream"
+UNREADABLE = (
+    "The rows cannot be had: the query or the frame that makes them fails. Run it by itself to see "
+    "why; what it says may quote private values."
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +58,8 @@ class PointStream:
     bare: bool = False
     #: which columns hold the points, where they came in columns
     layout: Optional[Layout] = None
+    #: the CRS is that of the domain, for want of another
+    assumed: bool = False
     _shares: list[float] = field(default_factory=list, compare=False)
 
     def __repr__(self) -> str:
@@ -164,11 +171,14 @@ def arrow_batches(
     [[1.0, 2.0]]
     """
     pa = need("pyarrow", "Reading an Arrow stream")
-    try:
-        reader = pa.RecordBatchReader.from_stream(source)
-    except (pa.ArrowInvalid, TypeError):
-        column = pa.chunked_array(source)
-        reader = pa.table({"geometry": column}).to_reader()
+    reader = None
+    for opened in (pa.RecordBatchReader.from_stream, _open_column):
+        # whatever a query or a plan fails with, its error may quote a private value
+        with suppress(Exception):
+            reader = opened(source)
+            break
+    if reader is None:
+        raise BadInputError(UNREADABLE)
     chosen = layout(reader.schema, columns, person, labels, how)
     batches: Iterator[Any] = (batch for batch in reader if batch.num_rows)
     if chosen.srid is not None:
@@ -184,6 +194,12 @@ def arrow_batches(
         bare=chosen.xy is not None,
         layout=chosen,
     )
+
+
+def _open_column(source: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"geometry": pa.chunked_array(source)}).to_reader()
 
 
 def geo_interface_batches(

@@ -8,7 +8,7 @@ import os
 import warnings
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any, Optional, Tuple
+from typing import Any, Callable, Optional, Tuple
 
 import numpy as np
 import shapely
@@ -20,7 +20,7 @@ from ..database import PostGIS, is_url
 from ..domain import Domain
 from . import coordinates, point_crs
 from .beside import Beside, Values, frame_values, given_values
-from .files import PointStream, arrow_batches, batches, geo_interface_batches
+from .files import UNREADABLE, PointStream, arrow_batches, batches, geo_interface_batches
 from .formats import csv_text
 from .postgis import database_batches
 from .table import (
@@ -114,9 +114,19 @@ def _narrowed(
     """The columns of a polars frame, lazy or not, that are wanted: others may be of any type."""
     pa = need("pyarrow", "A polars frame")
     lazy = frame.to_frame().lazy() if hasattr(frame, "to_frame") else frame.lazy()
-    plain = [name for name, kind in lazy.collect_schema().items() if str(kind) != "Object"]
-    nothing = pa.table(lazy.select(plain).head(0).collect())
-    return lazy.select(layout(nothing.schema, columns, person, labels, how).names).collect()
+    kinds = _computed(lazy.collect_schema)
+    plain = [name for name, kind in kinds.items() if str(kind) != "Object"]
+    nothing = pa.table(_computed(lazy.select(plain).head(0).collect))
+    chosen = layout(nothing.schema, columns, person, labels, how)
+    return _computed(lazy.select(chosen.names).collect)
+
+
+def _computed(run: Callable[[], Any]) -> Any:
+    """What a lazy frame gives when it is run; its errors quote the values they are about."""
+    with contextlib.suppress(Exception):
+        return run()
+    # not raised above: an error remembers the one during which it was raised
+    raise BadInputError(UNREADABLE)
 
 
 def _reader_of_result(points: Any) -> Any:
@@ -189,7 +199,8 @@ def _array_stream(
     points: Any, person: Any, labels: Tuple[str, ...], values: Values, how: Reading
 ) -> PointStream:
     refuse_layer(how)
-    if len(points) and all(isinstance(one, shapely.Geometry) for one in points):
+    shapes = all(one is None or isinstance(one, shapely.Geometry) for one in points)
+    if shapes and any(one is not None for one in points):
         x, y = coordinates.from_shapely(np.asarray(points, object), how.gaps)
     else:
         x, y = _columns_of_array(points, how.gaps)
@@ -240,7 +251,7 @@ def _with_crs(stream: PointStream, domain: Domain) -> PointStream:
     if stream.crs is not None:
         return stream
     if stream.bare:  # numbers without a CRS are in that of the domain
-        return replace(stream, crs=domain.crs)
+        return replace(stream, crs=domain.crs, assumed=True)
     raise BadInputError(point_crs.NO_CRS)
 
 
@@ -249,6 +260,11 @@ def projected(domain: Domain, stream: PointStream, x: Array, y: Array) -> Tuple[
     with np.errstate(all="ignore"):  # numpy's warning would tell that there is such a point
         x, y = domain.project(x, y, stream.crs)
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        if stream.assumed:
+            raise BadInputError(
+                "The points name no CRS, and some have no place in that of the domain: say in "
+                "which one they are, with points_crs=, and look at them with check() first."
+            )
         raise BadInputError(
             "Some coordinates have no place in the domain's CRS; "
             "check that the points are in the CRS that they say."

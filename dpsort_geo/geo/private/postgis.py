@@ -25,6 +25,7 @@ from .table import (
     Layout,
     Persons,
     Reading,
+    check_label,
     layout,
     person_columns,
     points_of,
@@ -52,9 +53,8 @@ def database_batches(
     if not how.gaps:
         _refuse_limit(source.query)
     opened = _read(source, columns, person, labels, how)
-    crs = next(opened)
-    # two columns of numbers carry no CRS: like an array, they are in the domain's
-    return PointStream(crs, None, [guarded(opened, "The table")], bare=next(opened))
+    chosen, bare = next(opened)
+    return PointStream(chosen.crs, None, [guarded(opened, "The table")], bare, chosen)
 
 
 def _refuse_limit(query: str) -> None:
@@ -76,7 +76,7 @@ def _read(
     labels: tuple[str, ...],
     how: Reading,
 ) -> Iterator[Any]:
-    """First the CRS, then whether it may be missing, then the batches."""
+    """First the layout, and whether its CRS may be missing, then the batches."""
     with connection(source.url) as link, link.cursor() as cursor:
         attempt("The database cannot be read", cursor.execute, "set transaction read only")
         schema = attempt("The query cannot be run", cursor.adbc_execute_schema, source.query)
@@ -89,8 +89,8 @@ def _read(
         first = next(batches, None)
         if first is not None and chosen.geometry is not None:
             chosen = _settled(chosen, first, known, how)
-        yield chosen.crs
-        yield chosen.xy is not None or first is None
+        # two columns of numbers carry no CRS: like an array, they are in the domain's
+        yield chosen, chosen.xy is not None or first is None
         for batch in () if first is None else chain([first], batches):
             yield points_of(batch, chosen)
 
@@ -128,6 +128,8 @@ def _choose(
         for name in (*who, *labels):
             if name not in schema.names:
                 raise BadInputError(f"There is no column {name!r} in the points.")
+        for name in labels:
+            check_label(_plain_type(schema.field(name)), name)
         found = Layout(geometry=places[0], person=who, labels=labels, gaps=how.gaps)
     else:
         fields = [pa.field(field.name, _plain_type(field)) for field in schema]
@@ -143,11 +145,12 @@ def _type_name(field: Any) -> str:
 
 
 def _plain_type(field: Any) -> Any:
+    """The type in which a column comes: what Arrow has no type for is asked for as text."""
     import pyarrow as pa
 
     if _type_name(field) == "numeric":
         return pa.float64()
-    return field.type.storage_type if hasattr(field.type, "storage_type") else field.type
+    return pa.string() if hasattr(field.type, "storage_type") else field.type
 
 
 def _check_person(field: Any, alone: bool) -> None:

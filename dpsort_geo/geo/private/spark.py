@@ -109,7 +109,7 @@ def _arrow_schema(schema: Any) -> Any:
     """Names and types, as far as they tell geometries from numbers and text."""
     import pyarrow as pa
 
-    told = {"binary": pa.binary(), "string": pa.string()}
+    told = {"binary": pa.binary(), "string": pa.string(), "boolean": pa.bool_()}
     fields = ((field.name, field.dataType.simpleString()) for field in schema.fields)
     return pa.schema([(name, told.get(kind, pa.float64())) for name, kind in fields])
 

@@ -19,10 +19,11 @@ Array = np.ndarray
 #: one column that names persons, several that do so together, or none
 Persons = Union[str, Sequence[str], None]
 
-#: names of columns that hold geometries, in bytes or in text; the last three are those of queries
+#: names of columns that hold geometries, in bytes or in text; the last four are those of queries
 GEOMETRY_NAMES = (
-    "geometry", "geom", "wkb_geometry", "the_geom", "wkb", "wkt", "shape", "geog", "geography",
-    "st_asbinary", "st_asewkb", "st_astext",
+    "geometry", "geom", "wkb_geometry", "the_geom", "wkb", "ewkb", "wkt", "ewkt", "wkt_geom",
+    "geom_wkt", "geometry_wkt", "shape", "geog", "geography", "location", "point",
+    "st_asbinary", "st_asewkb", "st_astext", "st_asewkt",
 )  # fmt: skip
 
 
@@ -119,9 +120,37 @@ def layout(
     for name in (*(columns or ()), *who, *labels):
         if schema.get_field_index(name) < 0:
             raise BadInputError(f"The input needs exactly one column named {name!r}.")
+    for name in labels:
+        check_label(schema.field(name).type, name)
     kind = tuple(_kind(schema.field(name).type) for name in who)
     found = _find(schema, columns, how, native)
     return replace(found, person=who, person_type=kind, labels=labels, gaps=how.gaps)
+
+
+def check_label(declared: Any, name: str) -> None:
+    """Refuse a column whose type no category and no date has, before all of it becomes 'other'.
+
+    >>> import pyarrow as pa
+    >>> check_label(pa.string(), "kind")
+    """
+    import pyarrow as pa
+
+    kind = declared
+    while isinstance(kind, (pa.BaseExtensionType, pa.DictionaryType)):
+        if getattr(kind, "extension_name", "") in ("arrow.uuid", "arrow.json"):
+            return
+        kind = kind.value_type if isinstance(kind, pa.DictionaryType) else kind.storage_type
+    is_bool8 = getattr(declared, "extension_name", "") == "arrow.bool8"
+    of = pa.types
+    if not is_bool8 and (
+        arrow.is_text(kind) or of.is_integer(kind) or of.is_floating(kind) or of.is_decimal(kind)
+        or of.is_date(kind) or of.is_timestamp(kind) or of.is_null(kind)
+    ):  # fmt: skip
+        return
+    raise BadInputError(
+        f"The column {name!r} is of a type that no axis takes: it takes text, whole numbers or "
+        "dates. Write it as text first, true and false too."
+    )
 
 
 def _find(

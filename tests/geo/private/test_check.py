@@ -95,6 +95,16 @@ def test_a_wrong_crs_is_seen_and_the_right_one_named(crs):
     assert "domain is elsewhere" in degrees
 
 
+def test_numbers_that_name_no_crs_are_said_to_be_taken_for_the_domains(tmp_path):
+    projected = gpd.GeoSeries(shapely.points(XY), crs=4326).to_crs(32618).get_coordinates()
+    projected.to_csv(tmp_path / "a.csv", index=False)
+    for points in (projected, projected.to_numpy(), tmp_path / "a.csv"):
+        assert "(that of the domain, because they name none" in dp.check(points, CITY).read
+        with pytest.raises(BadInputError, match="name no CRS.*points_crs="):
+            dp.publish(points, 1, CITY)
+    assert "domain" not in dp.check(frame(), CITY).read
+
+
 def test_a_domain_elsewhere_is_seen_with_its_side():
     (problem,) = dp.check(frame(), PARIS).problems
     assert "domain is elsewhere" in problem and "to its west" in problem
@@ -165,4 +175,6 @@ def test_the_first_line_says_that_it_is_private_and_the_repr_says_nothing():
 def test_a_card_of_a_plan_escapes_what_it_shows_and_is_no_dataclass():
     card = dp.plan(1, 1, CITY)._repr_html_()
     assert "<table>" in card and "Plan(" not in card
+    with pytest.warns(dp.PrivacyWarning):
+        assert str(dp.publish(XY[:1], 1, CITY)).startswith("adaptive release of exactly 1 point at")
     assert "1 point," in str(dp.plan(1, 1, CITY)) and "2 points," in str(dp.plan(2, 1, CITY))

@@ -138,6 +138,26 @@ def test_text_from_an_office_has_semicolons_commas_and_marks(
 
 
 @pytest.mark.parametrize("pyarrow", [True, False])
+def test_the_letters_of_windows_are_read_where_the_header_has_them(tmp_path, monkeypatch, pyarrow):
+    monkeypatch.setattr(delimited, "have", lambda module: pyarrow)
+    rows = [f"Ä{i % 4},{x!r},{y!r}" for i, (x, y) in enumerate(zip(LON.tolist(), LAT.tolist()))]
+    (tmp_path / "a.csv").write_text("\n".join(["Straße,lon,lat", *rows]), encoding="cp1252")
+    assert dp.publish(tmp_path / "a.csv", 1, CITY, person="Straße").release.n == 4
+    assert dp.check(tmp_path / "a.csv", CITY, by={"Straße": ["Ä0", "other"]}).axes[0].declared == {
+        "Ä0": 10,
+        "other": 30,
+    }
+    # a row does not decide how the others are read, and other columns may hold what they like
+    (tmp_path / "a.csv").write_text("\n".join(["street,lon,lat", *rows]), encoding="cp1252")
+    assert places(tmp_path / "a.csv") == WHERE
+    assert dp.check(tmp_path / "a.csv", CITY).rows == 40
+    for look in (dp.publish, dp.check):
+        with pytest.raises(BadInputError, match="as UTF-8") as refused:
+            look(tmp_path / "a.csv", epsilon=1, domain=CITY, person="street")
+        assert refused.value.__context__ is None
+
+
+@pytest.mark.parametrize("pyarrow", [True, False])
 @pytest.mark.parametrize("value", ["n/a", "-", "40.7N", "1_000", "40,7"])
 def test_text_among_numbers_is_named_for_what_it_is_and_not_quoted(
     tmp_path, monkeypatch, pyarrow, value
@@ -156,6 +176,8 @@ def test_well_known_text_and_the_hexadecimal_of_a_database_are_geometries(tmp_pa
         "wkt.csv": ("WKT", wkt),
         "ewkt.csv": ("geom", [f"SRID=4326;{text}" for text in wkt]),
         "hex.csv": ("the_geom", [one.hex().upper() for one in EWKB]),
+        "qgis.csv": ("wkt_geom", wkt),
+        "portal.csv": ("Location", wkt),
     }
     for name, (column, values) in written.items():
         frame = pd.DataFrame({"id": range(40), column: values})
@@ -214,6 +236,29 @@ def test_types_that_somebody_made_of_others_may_stand_in_any_column(tmp_path):
             places(points, person="yes")
 
 
+def test_a_column_that_can_be_no_axis_is_refused_and_not_published_as_other(tmp_path):
+    table = pa.table(
+        {
+            "lon": LON,
+            "lat": LAT,
+            "id": pa.array([uuid.UUID(int=i // 4).bytes for i in range(40)], pa.uuid()),
+            "yes": [i % 2 == 0 for i in range(40)],
+            "flag": pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1] * 40, pa.int8())),
+            "raw": [b"a"] * 40,
+            "clock": pa.array([0] * 40, pa.time32("s")),
+        }
+    )
+    pq.write_table(table, tmp_path / "a.parquet")
+    for points in (table, tmp_path / "a.parquet"):
+        for name in ("yes", "flag", "raw", "clock"):
+            with pytest.raises(BadInputError, match=f"{name!r} is of a type that no axis takes"):
+                dp.publish(points, 1, CITY, by={name: ["true", "other"]})
+        first = {"id": [str(uuid.UUID(int=0)), "other"]}
+        assert list(dp.check(points, CITY, by=first).axes[0].declared.values()) == [4, 36]
+    with pytest.raises(BadInputError, match="true or false"):
+        dp.publish(table.select(["lon", "lat", "yes"]).to_pandas(), 1, CITY, by={"yes": ["a", "b"]})
+
+
 def test_parquet_of_duckdb_with_uuids_and_with_its_own_geometries(tmp_path):
     connection = duckdb.connect()
     connection.register("t", pa.table({"lon": LON, "lat": LAT, "wkt": shapely.to_wkt(
@@ -259,6 +304,8 @@ def test_lists_of_points_and_the_results_of_queries_are_points():
     assert places([shapely.Point(*xy) for xy in zip(EAST, NORTH)], crs=32618) == WHERE
     with pytest.raises(BadInputError, match="Only points"):
         places([shapely.box(0, 0, 1, 1)])
+    with pytest.raises(BadInputError, match="Every row must have a point"):
+        places([shapely.Point(LON[0], LAT[0]), None])
     connection = duckdb.connect()
     connection.register("t", pa.table({"lon": LON, "lat": LAT}))
     assert places(connection.sql("from t")) == WHERE
@@ -269,6 +316,23 @@ def test_lists_of_points_and_the_results_of_queries_are_points():
     assert places(cursor) == WHERE
     with pytest.raises(BadInputError, match="run a query first"):
         places(duckdb.connect())
+
+
+@pytest.mark.parametrize("how", ["csv", "cast", "relation"])
+def test_a_frame_or_a_query_that_fails_quotes_no_value(tmp_path, how):
+    (tmp_path / "a.csv").write_text("lon,lat\n-73.9,40.7\n-73.9,Bob lives here\n")
+    words = pl.LazyFrame({"lon": ["-73.9"], "lat": ["Bob lives here"]})
+    query = "select -73.9 as lon, cast(v as double) as lat from (values ('Bob lives here')) t(v)"
+    points = {
+        "csv": lambda: pl.scan_csv(
+            tmp_path / "a.csv", schema={"lon": pl.Float64, "lat": pl.Float64}
+        ),
+        "cast": lambda: words.select(pl.all().cast(pl.Float64)),
+        "relation": lambda: duckdb.connect().sql(query),
+    }
+    with pytest.raises(BadInputError) as refused:
+        dp.publish(points[how](), 1, CITY)
+    assert "Bob" not in str(refused.value) and refused.value.__context__ is None
 
 
 def test_a_frame_may_have_columns_of_anything_beside():

@@ -274,6 +274,12 @@ def test_the_shell_reads_a_query_and_writes_a_table(city, tmp_path):
     slices = ["--by", "kind=theft,fire", "--time", "seen_at:2026-01-01:2026-04-01:1month"]
     shell("publish", city, out, *query, *where, *book, *slices)
     assert dp.read_release(out).n == N
+    looked = shell("check", city, "--table", "calls", *where, "--person", "who").stdout
+    assert f"{N:,} rows" in looked and "geometry column 'geom' in EPSG:4326" in looked
+    facts = json.loads(shell("check", city, "--sql", query[1], *where, "--json").stdout)
+    assert facts["rows"] == N and "--neighbours" in facts["plan"]
+    flag = ["publish", city, out + ".2.json", "--table", "calls", "--by", "flag=true,false"]
+    assert "no axis takes" in shell(*flag, *where, *book, expected=2).stderr
     shell("points", out, city, "--table", "from_shell")
     assert ask(city, "select count(*) from from_shell") == [(N,)]
     assert "--overwrite" in shell("points", out, city, "--table", "from_shell", expected=2).stderr
