@@ -13,10 +13,10 @@ from ..core.rules.time_axis import TimeAxis
 from ..core.statement import counted_words
 from .dots import MOST_COUNTED, MOST_DOTS, Layer, circles_layer, dots_layer, even_sample
 from .field import area_unit, pack_field, sample, smooth_density
-from .ground import is_world, names_on, pack_ground
+from .ground import is_world, names_on, pack_ground, shows_sea
 from .pack import pack
 from .page import Page
-from .regions import Answers, Regions, fade, find_regions, pack_regions
+from .regions import PALEST, Answers, Regions, fade, find_regions, pack_regions
 from .sheet import LONLAT, Sheet, choose_sheet
 from .slices import pack_slices, range_words
 from .tiles import tile_layer
@@ -96,8 +96,7 @@ def describe_sheet(sheet: Sheet) -> Dict[str, Any]:
         "window": list(sheet.window),
         "metres": sheet.metres,
         "lines": is_world(sheet),
-        # a box on the globe shows the continents through
-        "bare": sheet.domain.grid.runs is None or not sheet.is_own,
+        "bare": shows_sea(sheet),
     }
 
 
@@ -124,7 +123,11 @@ def pack_solid(regions: Regions, answers: Answers, sheet: Sheet) -> Dict[str, An
     x, y, inside = sheet.pixels(_FADE_PIXELS)
     solid = fade(regions, answers)
     solid = sample(regions.domain, solid, solid > 0, x, y) * inside
-    return {"solid": pack(255 * solid), "solidSize": list(solid.shape[::-1])}
+    return {
+        "solid": pack(255 * solid),
+        "solidSize": list(solid.shape[::-1]),
+        "palest": PALEST,
+    }
 
 
 def _zones(
