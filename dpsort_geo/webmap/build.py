@@ -147,14 +147,17 @@ def _densest(
     column, row = _middles(regions)
     x, y = grid.x0 + column * grid.side, grid.y0 + row * grid.side
     side = grid.side / 2.0**regions.level
+    # by what is sure: a sliver of the area may seem to hold thousands, or none
+    sure = answers[1] if np.any(answers[1] > 0) else answers[0]
     chosen: List[int] = []
-    for i in np.argsort(-answers[0] * each).tolist():
+    for i in np.argsort(-sure * each).tolist():
         apart = [max(side[i], side[k], grid.side / 40) * 1.5 for k in chosen]
         near = [np.hypot(x[i] - x[k], y[i] - y[k]) < gap for k, gap in zip(chosen, apart)]
-        if answers[0][i] > 0 and not any(near):
+        if sure[i] > 0 and not any(near):
             chosen.append(i)
         if len(chosen) == _ROWS:
             break
+    chosen.sort(key=lambda i: -answers[0][i] * each[i])
     places = _place_words(sheet, x[chosen], y[chosen])
     estimate, low, high = (part[chosen] * each[chosen] for part in answers)
     return [

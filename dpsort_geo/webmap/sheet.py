@@ -33,7 +33,7 @@ _STRETCHED = 1.2
 #: an area around the globe that stays this far from the equator is seen from its pole
 _POLAR = 15.0
 #: so near to a pole, as a share of the way there from the equator, it is looked for in the area
-_NEAR_POLE = 0.998
+_NEAR_POLE = 0.994
 #: pieces of an outline along the side of the grid, and the level at which it is seen roughly
 _PIECES = 128
 _ROUGH = 6
@@ -96,15 +96,14 @@ class Sheet:
             shape = shapely.union_all([each.buffer(0) for each in shapes])
         else:
             shape = shapely.transform(area, lambda at: np.column_stack(self.place(*at.T))).buffer(0)
-        if not self.tiled:
-            shape = self._with_poles(shape)
         # a ring around the globe meets itself along the antimeridian: that is no border
         hair = 2e-5 * max(float(np.ptp(shapely.bounds(shape).reshape(2, 2), axis=0).max()), 1e-12)
-        return shapely.simplify(shape.buffer(hair, join_style="mitre").buffer(-hair), hair)
+        shape = shapely.simplify(shape.buffer(hair, join_style="mitre").buffer(-hair), hair)
+        return shape if self.tiled else self._with_poles(shape)
 
     def _with_poles(self, shape: Any) -> Any:
         """Without the hole that a cylinder's last pixels leave around a pole in the area."""
-        around = np.arange(-180.0, 180.0, 30.0)
+        around = np.arange(-165.0, 180.0, 30.0)
         for pole in (-90.0, 90.0):
             near = np.full(around.size, pole * _NEAR_POLE)
             u, v = self.place_lonlat(np.zeros(1), np.full(1, pole))
