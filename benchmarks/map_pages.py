@@ -139,7 +139,8 @@ def small_png(raw: bytes) -> bytes:
     shown = Image.open(io.BytesIO(raw)).convert("RGB")
     for colours, dither in ((256, 3), (256, 0), (128, 0), (64, 0)):
         out = io.BytesIO()
-        palette = shown.quantize(colours)
+        # by what is seen at all and not by what is seen most: the legend keeps its colours
+        palette = shown.quantize(colours, method=Image.Quantize.MAXCOVERAGE)
         shown.quantize(palette=palette, dither=dither).save(out, "PNG", optimize=True)
         if out.tell() <= MOST_BYTES:
             break
