@@ -139,7 +139,10 @@ def small_png(raw: bytes) -> bytes:
     shown = Image.open(io.BytesIO(raw)).convert("RGB")
     for colours, dither in ((256, 3), (256, 0), (128, 0), (64, 0)):
         out = io.BytesIO()
-        palette = shown.quantize(colours)
+        # most colours for what is seen most, some for what is seen at all: legends have theirs
+        often, ever = shown.quantize(colours * 3 // 4), shown.quantize(colours // 4, method=1)
+        palette = Image.new("P", (1, 1))
+        palette.putpalette((often.getpalette() or []) + (ever.getpalette() or []))
         shown.quantize(palette=palette, dither=dither).save(out, "PNG", optimize=True)
         if out.tell() <= MOST_BYTES:
             break

@@ -100,6 +100,7 @@ def points(
         write(out, diffuse=diffuse, most=most)
     elif write == read.to_geojson:
         write(out, diffuse=diffuse, most=most, most_bytes=limit)
+        return f"of {count_words(read.size, 'point')} as many as fit, an even sample of the map"
     else:
         raise BadInputError("--max-size is for GeoJSON: give OUT the ending .geojson.")
     return count_words(read.size, "point")

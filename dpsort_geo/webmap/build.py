@@ -14,10 +14,10 @@ from ..core.rules.time_axis import TimeAxis
 from ..core.statement import counted_words
 from .dots import MOST_COUNTED, MOST_DOTS, Layer, circles_layer, dots_layer, even_sample
 from .field import area_unit, pack_field, sample, smooth_density
-from .ground import is_world, names_on, pack_ground
+from .ground import is_world, names_on, pack_ground, shows_sea
 from .pack import pack
 from .page import Page
-from .regions import Answers, Regions, fade, find_regions, pack_regions
+from .regions import PALEST, Answers, Regions, fade, find_regions, pack_regions
 from .sheet import LONLAT, Sheet, choose_sheet
 from .slices import pack_slices, range_words
 from .tiles import tile_layer
@@ -97,8 +97,7 @@ def describe_sheet(sheet: Sheet) -> Dict[str, Any]:
         "window": list(sheet.window),
         "metres": sheet.metres,
         "lines": is_world(sheet),
-        # a box on the globe shows the continents through
-        "bare": sheet.domain.grid.runs is None or not sheet.is_own,
+        "bare": shows_sea(sheet),
     }
 
 
@@ -125,7 +124,11 @@ def pack_solid(regions: Regions, answers: Answers, sheet: Sheet) -> Dict[str, An
     x, y, inside = sheet.pixels(_FADE_PIXELS)
     solid = fade(regions, answers)
     solid = sample(regions.domain, solid, solid > 0, x, y) * inside
-    return {"solid": pack(255 * solid), "solidSize": list(solid.shape[::-1])}
+    return {
+        "solid": pack(255 * solid),
+        "solidSize": list(solid.shape[::-1]),
+        "palest": PALEST,
+    }
 
 
 def _zones(
@@ -145,14 +148,17 @@ def _densest(
     column, row = _middles(regions)
     x, y = grid.x0 + column * grid.side, grid.y0 + row * grid.side
     side = grid.side / 2.0**regions.level
+    # by what is sure: a sliver of the area may seem to hold thousands, or none
+    sure = answers[1] if np.any(answers[1] > 0) else answers[0]
     chosen: List[int] = []
-    for i in np.argsort(-answers[0] * each).tolist():
+    for i in np.argsort(-sure * each).tolist():
         apart = [max(side[i], side[k], grid.side / 40) * 1.5 for k in chosen]
         near = [np.hypot(x[i] - x[k], y[i] - y[k]) < gap for k, gap in zip(chosen, apart)]
-        if answers[0][i] > 0 and not any(near):
+        if sure[i] > 0 and not any(near):
             chosen.append(i)
         if len(chosen) == _ROWS:
             break
+    chosen.sort(key=lambda i: -answers[0][i] * each[i])
     places = _place_words(sheet, x[chosen], y[chosen])
     estimate, low, high = (part[chosen] * each[chosen] for part in answers)
     return [

@@ -26,6 +26,8 @@ _LINES = 6
 _FINER = 3
 #: names that a page takes along
 _MOST_NAMES = 400
+#: more sea than this in an area is not what a coarse coastline misses
+_SEA = 0.25
 #: how much around the window is drawn too
 _AROUND = 0.6
 #: land is looked for so many degrees around the window
@@ -86,6 +88,16 @@ def pack_ground(sheet: Sheet) -> Dict[str, Any]:
         "lines": [_grid_lines(sheet, around, step) for step in _steps(sheet)],
         "names": names_on(sheet),
     }
+
+
+def shows_sea(sheet: Sheet) -> bool:
+    """Whether the area is drawn so thin that continents show through: it has much sea in it."""
+    if not _is_wide(sheet):
+        return False
+    around = _wider(sheet.window, _AROUND)
+    land = shapely.union_all([shapely.Polygon(ring).buffer(0) for ring in _land(sheet, around)])
+    sea = shapely.difference(sheet.outline, land).area
+    return bool(sea > _SEA * sheet.outline.area)
 
 
 def is_world(sheet: Sheet) -> bool:

@@ -19,6 +19,12 @@ _SCRIPTS = (
     "controls", "start",
 )  # fmt: skip
 
+#: without a script there is no map and nothing to choose: the table has the room
+_NO_SCRIPT = (
+    "#map, .dp-show { display: none; } .dp-noscript { flex: none; } "
+    ".dp-has-zones .dp-table, .dp-fold { flex: 1; max-height: none; }"
+)
+
 
 @dataclass(frozen=True)
 class Page:
@@ -82,8 +88,8 @@ class Page:
 </div>
 <main class="dp-main" aria-label="Map">
 <div id="map" role="application" aria-label="{html.escape(self._label())}"></div>
-<noscript><p class="dp-noscript">The map itself is drawn by a script, and scripts are switched off
-here. The words and the table on this page say the same.</p></noscript>
+<noscript><style>{_NO_SCRIPT}</style><p class="dp-noscript">The map itself is drawn by a script,
+and scripts are switched off here. The words and the table on this page say the same.</p></noscript>
 <div class="dp-time" id="dp-time" role="group" aria-label="Time" hidden></div>
 {self._table()}
 </main>
@@ -98,6 +104,12 @@ const map = L.map("map", {{ crs: crs, zoomControl: false, zoomSnap: 0.25, zoomDe
   wheelPxPerZoomLevel: 90, worldCopyJump: false, attributionControl: !!data.tiles,
   keyboardPanDelta: 60 }});
 L.control.zoom({{ position: "topright" }}).addTo(map);
+// open for those without a script, and for paper
+const fold = document.querySelector(".dp-fold details");
+if (fold) {{
+  fold.open = false;
+  window.addEventListener("beforeprint", () => {{ fold.open = true; }});
+}}
 const part = (name) => document.getElementById("dp-" + name);
 const host = {{}};
 for (const name of ["chips", "legend", "card", "time", "layers", "table"]) host[name] = part(name);
@@ -158,7 +170,7 @@ dpsortMap(map, data, host).then(function (view) {{
             )
         return (
             # not on the details itself: its summary could then not be reached with the keyboard
-            '<div class="dp-table dp-fold" id="dp-summary" tabindex="-1"><details>'
+            '<div class="dp-table dp-fold" id="dp-summary" tabindex="-1"><details open>'
             f"<summary>As a table</summary>{inner}</details></div>"
         )
 

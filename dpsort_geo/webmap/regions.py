@@ -37,8 +37,10 @@ _GOOD = 0.5
 #: pixels in which a page finds a square, and answers that it holds about slices
 _PIXELS = 320
 _MOST_ANSWERS = 80_000
-#: the least solid that a picture is, and over how many blocks that changes
-_PALEST, _SOFT = 0.4, 7.0
+#: the least solid that a picture is
+PALEST = 0.4
+#: over how many blocks that changes
+_SOFT = 7.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +192,7 @@ def fade(regions: Regions, answers: Answers) -> Array:
     """
     estimate, low, high = answers
     doubt = (high - low) / 2 / np.maximum(estimate, 1e-9)
-    solid = np.append(np.clip(1.2 - 0.5 * doubt, _PALEST, 1.0), 0.0)
+    solid = np.append(np.clip(1.2 - 0.5 * doubt, PALEST, 1.0), 0.0)
     row, column = _rows_and_columns(regions.finest)
     picture = np.zeros((2**regions.finest, 2**regions.finest))
     picture[row, column] = solid[regions.owner]

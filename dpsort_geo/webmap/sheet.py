@@ -32,6 +32,8 @@ _EDGE_OF_MERCATOR = 85.0511
 _STRETCHED = 1.2
 #: an area around the globe that stays this far from the equator is seen from its pole
 _POLAR = 15.0
+#: so near to a pole, as a share of the way there from the equator, it is looked for in the area
+_NEAR_POLE = 0.994
 #: pieces of an outline along the side of the grid, and the level at which it is seen roughly
 _PIECES = 128
 _ROUGH = 6
@@ -96,7 +98,27 @@ class Sheet:
             shape = shapely.transform(area, lambda at: np.column_stack(self.place(*at.T))).buffer(0)
         # a ring around the globe meets itself along the antimeridian: that is no border
         hair = 2e-5 * max(float(np.ptp(shapely.bounds(shape).reshape(2, 2), axis=0).max()), 1e-12)
-        return shapely.simplify(shape.buffer(hair, join_style="mitre").buffer(-hair), hair)
+        shape = shapely.simplify(shape.buffer(hair, join_style="mitre").buffer(-hair), hair)
+        return shape if self.tiled else self._with_poles(shape)
+
+    def _with_poles(self, shape: Any) -> Any:
+        """Without the hole that a cylinder's last pixels leave around a pole in the area."""
+        around = np.arange(-165.0, 180.0, 30.0)
+        for pole in (-90.0, 90.0):
+            near = np.full(around.size, pole * _NEAR_POLE)
+            u, v = self.place_lonlat(np.zeros(1), np.full(1, pole))
+            if not np.isfinite([u, v]).all() or not self._covers(around, near):
+                continue
+            at = shapely.Point(u[0], v[0])
+            rings = [ring for part in shapely.get_parts(shape) for ring in part.interiors]
+            holes = [shapely.Polygon(ring) for ring in rings]
+            shape = shapely.union_all([shape, *(hole for hole in holes if hole.contains(at))])
+        return shape
+
+    def _covers(self, lon: Array, lat: Array) -> bool:
+        x, y = self.domain.project(lon, lat, LONLAT)
+        known = np.isfinite(x) & np.isfinite(y)
+        return bool(known.all() and self.domain.grid.contains(x, y).all())
 
     @cached_property
     def window(self) -> Window:

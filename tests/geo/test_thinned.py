@@ -78,7 +78,9 @@ def test_no_room_for_a_point_is_refused_and_nothing_is_written(release, tmp_path
 def test_the_shell_takes_sizes_for_geojson_alone(release, tmp_path):
     release.save(tmp_path / "r.json")
     command = [sys.executable, "-m", "dpsort_geo", "points", "r.json"]
-    subprocess.run([*command, "p.geojson", "--max-size", "20kB"], cwd=tmp_path, check=True)
+    small = [*command, "p.geojson", "--max-size", "20kB"]
+    done = subprocess.run(small, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert "of 20,000 points as many as fit" in done.stdout  # not: 20,000 points
     assert (tmp_path / "p.geojson").stat().st_size <= 20_000
     for bad in (["p.gpkg", "--max-size", "1MB"], ["q.geojson", "--max-size", "much"]):
         done = subprocess.run([*command, *bad], cwd=tmp_path, capture_output=True, text=True)

@@ -11,7 +11,7 @@ import shapely
 
 import dpsort_geo as dp
 from dpsort_geo.core.curve import hilbert
-from dpsort_geo.webmap import build, page, regions, tiles, words
+from dpsort_geo.webmap import build, ground, page, regions, tiles, words
 from dpsort_geo.webmap.dots import dots_layer
 from dpsort_geo.webmap.sheet import choose_sheet
 
@@ -82,6 +82,22 @@ def test_density_comes_first_and_points_appear_and_grow_on_zooming_in(visit):
         sizes.append(visit.run("dpsort.dotsRadius()"))
     assert drawn[0] > 1000
     assert sizes == sorted(sizes) and sizes[-1] > sizes[0]
+
+
+def test_the_legend_has_round_numbers_and_says_what_a_dot_is_while_there_are_dots(
+    open_page, page_file
+):
+    visit = open_page(page_file)
+    legend = visit.page.locator("#dp-legend")
+    ticks = visit.page.locator(".dp-ticks span").all_inner_texts()
+    assert len(ticks) == 5 and ticks[0] == "0" and ticks[-1].endswith("+")
+    for tick in ticks[1:-1]:
+        assert len(tick.replace(",", "").replace(".", "").strip("0")) == 1
+    assert "dot" not in legend.inner_text()
+    visit.zoom(3)
+    assert "none is a real place" in legend.inner_text()
+    visit.zoom(0)
+    assert "dot" not in legend.inner_text()
 
 
 def test_zooming_ends_near_the_error_of_a_point(visit, release):
@@ -296,6 +312,21 @@ def test_it_works_in_a_frame_of_another_page(browser, page_file, tmp_path, open_
     assert visit.said == [] and visit.outside() == []
 
 
+def test_the_densest_places_are_those_that_are_sure_to_be_dense():
+    """A sliver of the area, where nothing is known, would otherwise come first."""
+    domain = dp.Domain.from_bounds((0, 0, 1024, 1024), crs="EPSG:3857", order=8)
+    found = regions.even_regions(domain, 16)
+    size = found.level.size
+    estimate = np.arange(1.0, size + 1)
+    low, high = estimate * 0.9, estimate * 1.1
+    estimate[0], low[0], high[0] = 1000.0, 0.0, 9000.0
+    unit = {"km2": 1, "text": ""}
+    rows = build._densest(found, (estimate, low, high), choose_sheet(domain), unit)
+    assert rows and not any(row[2].startswith("0 and") for row in rows)
+    abouts = [float(row[1].replace(",", "")) for row in rows]
+    assert abouts == sorted(abouts, reverse=True)
+
+
 def test_a_screen_reader_finds_landmarks_a_status_and_a_table(visit):
     find = visit.page.get_by_role
     assert find("main").count() == 1 and find("banner").count() == 1
@@ -313,8 +344,9 @@ def test_without_scripts_the_page_still_says_what_it_knows(open_page, page_file)
     text = visit.page.locator("body").inner_text()
     assert "scripts are switched off" in text and "No dot is a real place" in text
     assert "200,000 protected points" in text
-    visit.page.locator("summary", has_text="As a table").click()
-    assert visit.page.locator("table tbody tr").count() >= 3
+    rows = visit.page.locator("table tbody tr")
+    assert rows.count() >= 3 and rows.first.is_visible()
+    assert not visit.page.locator("#map").is_visible()  # an empty frame
 
 
 # the plane ---------------------------------------------------------------------------------------
@@ -341,6 +373,22 @@ def test_polar_and_wide_areas_are_not_stretched(box, crs, at):
     assert 0.8 < float(sides[0][0] / sides[1]) < 1.25
     corner = abs((u[1] - u[0]) * (v[2] - v[0]) - (u[2] - u[0]) * (v[1] - v[0]))
     assert corner * sheet.metres**2 == pytest.approx(20_000**2, rel=0.1)
+
+
+@pytest.mark.parametrize(("north", "holes"), [(90, 0), (85, 1)])
+def test_a_pole_is_in_the_area_if_it_is_in_the_domain(north, holes):
+    domain = dp.Domain.from_bounds((-180, 60, 180, north), crs="EPSG:4326")
+    outline = choose_sheet(domain).outline
+    assert len(outline.interiors) == holes
+    u, v = choose_sheet(domain).place_lonlat(np.zeros(1), np.full(1, 90.0))
+    assert outline.contains(shapely.Point(u[0], v[0])) == (not holes)
+
+
+def test_continents_show_through_an_area_with_much_sea_and_not_through_one_of_land():
+    box = functools.partial(dp.Domain.from_bounds, crs="EPSG:4326", order=9)
+    pacific, inland = box((150, -60, 240, 65)), box((60, 40, 90, 60))
+    assert ground.shows_sea(choose_sheet(pacific))
+    assert not ground.shows_sea(choose_sheet(inland))
 
 
 def test_a_world_keeps_areas_equal_everywhere():

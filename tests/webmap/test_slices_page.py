@@ -61,7 +61,9 @@ def test_the_slider_steps_plays_and_shows_all(open_page, monthly_file, size):
     visit = open_page(monthly_file, size)
     bar = visit.page.locator("#dp-time")
     chosen = lambda: visit.run("dpsort.state.chosen[1]")  # noqa: E731
-    assert chosen() == 0 and "January 2025 to December 2026" in bar.inner_text()
+    assert chosen() == 0 and (
+        "January 2025 to December 2026" in bar.locator("output").text_content()
+    )
     pictures = {picture_sum(visit)}
     bar.get_by_label("One step on").click()
     assert chosen() == 1 and "January 2025" in bar.locator("output").inner_text()
@@ -100,6 +102,21 @@ def test_chips_choose_a_category_and_the_picture_follows(open_page, monthly_file
     some = visit.run("dpsort.canvas.drawn")
     visit.page.locator(".dp-chips").get_by_role("button", name="All").click()
     assert visit.run("dpsort.canvas.drawn") > some > 0
+
+
+def test_a_slice_is_fainter_than_the_whole_where_less_is_known_of_it(open_page, monthly_file):
+    visit = open_page(monthly_file)
+    solid = """() => { const c = dpsort.picture, pen = c.getContext("2d");
+        const d = pen.getImageData(0, 0, c.width, c.height).data;
+        const found = [];
+        for (let i = 3; i < d.length; i += 4 * 101) if (d[i - 1] || d[i]) found.push(d[i]);
+        found.sort((a, b) => b - a);
+        return found.slice(0, 1000).reduce((a, b) => a + b, 0) / 1000; }"""
+    whole = visit.run(solid)
+    visit.run("dpsort.choose(0, 3), dpsort.choose(1, 3)")  # few points of this kind and month
+    assert visit.run(solid) < 0.9 * whole
+    visit.run("dpsort.choose(0, 0), dpsort.choose(1, 0)")
+    assert visit.run(solid) == whole
 
 
 def test_pointing_at_a_place_tells_about_the_chosen_slice(open_page, monthly_file, monthly):

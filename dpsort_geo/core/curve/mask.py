@@ -45,14 +45,24 @@ class Mask:
         sizes = runs[:, 1] - runs[:, 0]
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
 
+    @cached_property
+    def _starts(self) -> Array:
+        """Where the runs begin, and the end of the curve; columns are slow to search."""
+        starts: Array = np.zeros(0, np.int64) if self.runs is None else self.runs[:, 0]
+        return np.append(starts, np.int64(4**self.order))
+
+    @cached_property
+    def _stops(self) -> Array:
+        """Where the runs end."""
+        return np.zeros(0, np.int64) if self.runs is None else self.runs[:, 1].copy()
+
     def allowed_before(self, index: Array) -> Array:
         """Number of allowed cells whose curve index is smaller than ``index``."""
         index = np.asarray(index, np.int64)
         if self.runs is None:
             return index
-        run = np.searchsorted(self.runs[:, 1], index, side="right")
-        start = np.append(self.runs[:, 0], np.int64(4**self.order))[run]
-        return self._before[run] + np.maximum(index - start, 0)
+        run = np.searchsorted(self._stops, index, side="right")
+        return self._before[run] + np.maximum(index - self._starts[run], 0)
 
     def expand(self, position: Array) -> Array:
         """Curve indices of positions."""
@@ -69,8 +79,8 @@ class Mask:
         index = np.asarray(index, np.int64)
         if self.runs is None:
             return np.ones(index.shape, bool)
-        run = np.searchsorted(self.runs[:, 1], index, side="right")
-        return index >= np.append(self.runs[:, 0], np.int64(4**self.order))[run]
+        run = np.searchsorted(self._stops, index, side="right")
+        return index >= self._starts[run]
 
     def is_forbidden(self, index: Array) -> Array:
         """Which cells are not; a coarse table settles all but those near the mask's edge."""

@@ -5,12 +5,24 @@ function legend(box) {
   element("div", "dp-legend-title", data.people + " " + data.unit.text + sliceWords(", "), box);
   element("div", "dp-ramp", "", box).style.background = rampGradient();
   const ticks = element("div", "dp-ticks", "", box), cap = fieldCap() * data.unit.km2;
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-    const value = cap * share * share, tick = element("span", "", share === 1 ? amount(value) + "+" : amount(value), ticks);
-    tick.style.left = 100 * share + "%";
+  // round numbers near the quarters of the ramp, each where its colour is
+  const values = [0, ...[0.25, 0.5, 0.75].map((share) => Number((cap * share * share).toPrecision(1))), cap];
+  for (const value of values) {
+    const tick = element("span", "", value === cap ? amount(value) + "+" : amount(value), ticks);
+    tick.style.left = 100 * Math.sqrt(value / cap) + "%";
   }
   element("div", "dp-muted dp-legend-note", "Fainter where less is certain.", box);
+  dotNote(box);
   return null;
+}
+
+/* What a dot is, while dots are to be seen. */
+function dotNote(box) {
+  const dots = data.layers.find((layer) => layer.id === "dots");
+  if (!dots || !dotsOpacity()) return;
+  const note = element("div", "dp-legend-note dp-dot-note dp-muted", "", box), each = dots.total / Math.max(dots.u.length, 1);
+  element("i", "dp-dot-sample", "", note).style.background = ink().dot;
+  element("span", "", each < 1.05 ? "each dot stands for one; none is a real place" : "a dot stands for about " + amount(each) + "; none is a real place", note);
 }
 
 function zoneLegend(box) {
@@ -27,6 +39,7 @@ function zoneLegend(box) {
   const note = element("div", "dp-legend-note dp-muted", "", box);
   element("i", "dp-hatch-sample", "", note);
   element("span", "", "hatched: the range is wide beside the number", note);
+  dotNote(box);
   return null;
 }
 
@@ -91,6 +104,7 @@ function timeBar(box) {
     const slice = state.chosen[number];
     if (slice) slider.value = slice;
     track.classList.toggle("dp-whole", !slice);
+    box.classList.toggle("dp-all-times", !slice);
     const sizes = overTime().map(choiceTotal), most = Math.max(...sizes) || 1;
     bars.querySelectorAll("i").forEach((each, i) => {
       each.classList.toggle("dp-now", i + 1 === slice);

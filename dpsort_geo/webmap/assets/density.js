@@ -69,6 +69,47 @@ function shareField() {
   return upsample(now, w, h);
 }
 
+/* Averages over squares of neighbours that are inside, a few times: soft, and nothing leaks out. */
+function soften(values, w, h, reach) {
+  let now = values;
+  for (let round = 0; round < 2; round++) {
+    for (const [step, lines, length] of [[1, h, w], [w, w, h]]) {
+      const next = new Float32Array(now.length);
+      for (let line = 0; line < lines; line++) {
+        const from = step === 1 ? line * w : line;
+        let sum = 0, count = 0;
+        const add = (k, sign) => {
+          if (k < 0 || k >= length) return;
+          const value = now[from + k * step];
+          if (value === value) { sum += sign * value; count += sign; }
+        };
+        for (let k = 0; k < reach; k++) add(k, 1);
+        for (let k = 0; k < length; k++) {
+          add(k + reach, 1);
+          add(k - reach - 1, -1);
+          next[from + k * step] = now[from + k * step] === now[from + k * step] ? sum / count : NaN;
+        }
+      }
+      now = next;
+    }
+  }
+  return now;
+}
+
+/* How solid the picture of the chosen slices is: they are known less well than all points are. */
+function sliceSolid() {
+  const regions = data.slices.regions, n = regions.km2.length, at = choiceNumber() * n, [w, h] = regions.size;
+  const solid = new Float32Array(n + 1).fill(NaN);
+  for (let i = 0; i < n; i++) {
+    const doubt = (regions.high[at + i] - regions.low[at + i]) / 2 / Math.max(regions.estimate[at + i], 1e-9);
+    solid[i + 1] = Math.max(field.palest, Math.min(1, 1.2 - 0.5 * doubt));
+  }
+  const [left, , right] = regions.window, side = (regions.side[0] / data.sheet.metres / (right - left)) * w;
+  const soft = soften(Float32Array.from(regions.owner, (owner) => solid[owner]), w, h, Math.max(1, Math.round(side / 2)));
+  for (let i = 0; i < soft.length; i++) if (soft[i] !== soft[i]) soft[i] = 1;
+  return upsample(soft, w, h);
+}
+
 /* What its bytes stand for, and how solid it is, once for each picture. */
 function openField(own) {
   if (own.densities) return own;
@@ -83,7 +124,8 @@ function drawPicture() {
   const { densities, alpha, data: bytes } = openField(shown ? shown.field : field);
   const pen = picture.getContext("2d"), image = pen.createImageData(w, h), out = image.data;
   const table = rampTable(), cap = fieldCap();
-  const share = !shown && state.chosen.some((s) => s > 0) ? shareField() : null;
+  const sliced = !shown && state.chosen.some((s) => s > 0);
+  const share = sliced ? shareField() : null, solid = sliced ? sliceSolid() : null;
   for (let i = 0; i < bytes.length; i++) {
     if (!bytes[i]) continue;
     const value = densities[bytes[i]] * (share ? share[i] : 1);
@@ -92,7 +134,7 @@ function drawPicture() {
     out[o + 1] = table[c + 1];
     out[o + 2] = table[c + 2];
     // the thinnest fade into the ground, and so does what is uncertain
-    out[o + 3] = 255 * Math.min(1, t * 7) * alpha[i];
+    out[o + 3] = 255 * Math.min(1, t * 7) * (solid ? Math.min(solid[i], alpha[i]) : alpha[i]);
   }
   pen.putImageData(image, 0, 0);
 }

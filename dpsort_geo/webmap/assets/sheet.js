@@ -85,9 +85,9 @@ function drawGround(at) {
   const pen = at.pen, colours = ink();
   if (!data.tiles) {
     if (ground.land) { pen.fillStyle = colours.land; pen.fill(at.path(shapes.land), "evenodd"); }
-    if (shown("area")) { pen.fillStyle = colours.area; pen.globalAlpha = ground.land && data.sheet.bare ? 0.55 : 1; pen.fill(at.path(shapes.outline), "evenodd"); pen.globalAlpha = 1; }
+    if (shown("area")) { pen.fillStyle = colours.area; pen.globalAlpha = ground.land && data.sheet.bare ? 0.3 : 1; pen.fill(at.path(shapes.outline), "evenodd"); pen.globalAlpha = 1; }
     if (ground.land) {
-      pen.strokeStyle = colours.line; pen.lineWidth = 0.7; pen.globalAlpha = 0.55;
+      pen.strokeStyle = colours.line; pen.lineWidth = 0.7; pen.globalAlpha = 0.65;
       pen.stroke(at.path(shapes.land)); pen.globalAlpha = 1;
     }
   }

@@ -7,6 +7,7 @@
     ? ["#241a3d", "#642a76", "#b04379", "#e6786d", "#fcc48b", "#fff0c4"]
     : ["#fff3d6", "#fdc07f", "#e57f64", "#a9456f", "#6a2870", "#270b45"];
   const round = (number) => Math.round(number).toLocaleString("en");
+  const amount = (number) => Number(number.toPrecision(2)).toLocaleString("en");
 
   // tiles are packed as the file has them; what is not there is empty
   maplibregl.addProtocol("dpsort", async (request) => {
@@ -84,7 +85,7 @@
   legend.append("points in a hexagon", bar, ends);
   const count = () => {
     const now = steps.filter(([zoom]) => zoom <= map.getZoom()).pop() || steps[0];
-    ends.replaceChildren(...["0", `${round(now[1] / 4)}`, `${round(now[1])}+`].map((text) => Object.assign(document.createElement("small"), { textContent: text })));
+    ends.replaceChildren(...["0", amount(now[1] / 4), `${amount(now[1])}+`].map((text) => Object.assign(document.createElement("small"), { textContent: text })));
   };
   map.on("zoomend", count);
   count();

@@ -19,7 +19,8 @@ function start() {
   scaleBar();
   listen();
   onChange((what) => {
-    if (what === "slice") { if (field) drawPicture(); legend(host.legend); }
+    if (what === "slice" && field) drawPicture();
+    if (what === "slice" || what === "layers") legend(host.legend);
     if (zones && what !== "layers") { zoneTable(host.table); zoneCard(host.card); }
     canvas.redraw();
     if (asked && what === "slice") say(asked);
@@ -33,6 +34,12 @@ function start() {
     if (queued) return;
     queued = true;
     requestAnimationFrame(() => { queued = false; canvas.redraw(); });
+  });
+  let dotted = dotsOpacity() > 0;
+  map.on("zoomend", () => {
+    if (dotted === dotsOpacity() > 0) return;
+    dotted = !dotted;
+    legend(host.legend);
   });
   let touched = false;
   map.on("dragstart zoomstart", () => { touched = true; });
