@@ -81,6 +81,7 @@ _SLOW_TESTS = (
     "geo/test_release_geo.py::test_points_with_x_and_y_swapped_are_noted",
     "geo/test_series.py::test_a_copied_folder_*",
     "geo/test_series.py::test_the_shell_*",
+    "geo/test_zones.py::test_domains_anywhere_on_the_globe_are_read_back_and_mapped*",
     "privacy/test_bounds.py::test_a_box_in_degrees_that_points_of_another_crs_fill_is_taken*",
     "privacy/test_bounds.py::test_a_box_that_knows_nothing_of_the_points_is_taken",
     "privacy/test_bounds.py::test_a_polygon_with_many_digits_that_points_fill_is_taken",
