@@ -15,6 +15,7 @@ import shapely
 from ..core.errors import BadInputError
 from ..core.public.compare import compare_counts, compare_zones, slice_correlation
 from ..core.public.counts import RELIABLE, Counts, count_table, zone_areas, zone_lengths
+from .zones import zone_frame
 
 if TYPE_CHECKING:
     from .release import Release
@@ -131,29 +132,6 @@ def _slices_apart(release: Release, own: Dict[str, Any], other: Dict[str, Any]) 
         "In zones that overlap only slices without a common point can be compared, such as two "
         "categories or two months."
     )
-
-
-def zone_frame(zones: Any) -> "tuple[gpd.GeoDataFrame, List[Any]]":
-    """A table of polygons, and the polygons; anything else is refused."""
-    if isinstance(zones, gpd.GeoSeries):
-        frame = gpd.GeoDataFrame(geometry=zones)
-    elif isinstance(zones, gpd.GeoDataFrame):
-        frame = zones
-    else:
-        raise BadInputError("Zones must be a GeoDataFrame or a GeoSeries of polygons.")
-    try:
-        crs, shapes = frame.crs, np.asarray(frame.geometry.array, object)
-    except AttributeError:
-        raise BadInputError(
-            "The zones have no geometry column: name it with set_geometry()."
-        ) from None
-    if crs is None:
-        raise BadInputError("The zones have no CRS: say which one it is with set_crs().")
-    if not np.isin(shapely.get_type_id(shapes), (3, 6)).all():
-        raise BadInputError(
-            "Zones must be polygons; null geometries, lines and points have no inside."
-        )
-    return frame, [shapely.force_2d(shape) for shape in shapes]
 
 
 def people_of(frame: gpd.GeoDataFrame, per: str) -> Array:

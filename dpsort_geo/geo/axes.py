@@ -14,7 +14,7 @@ from ..core.public.counts import check_confidence, count_slices
 from ..core.public.points import ranks
 from ..core.rules.axes import Axis
 from ..core.rules.time_axis import TimeAxis
-from .answers import zone_frame
+from .zones import zone_frame
 
 if TYPE_CHECKING:
     from .facts import Facts

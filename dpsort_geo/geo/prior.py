@@ -20,9 +20,9 @@ from ..core.errors import BadInputError
 from ..core.public.counts import zone_areas
 from ..core.public.cumulative import Cumulative
 from ._optional import need
-from .answers import zone_frame
 from .crs import read_crs
 from .domain import Domain
+from .zones import zone_frame
 
 if TYPE_CHECKING:
     from .release import Release

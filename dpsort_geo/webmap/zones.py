@@ -11,8 +11,9 @@ import shapely
 
 from ..core.errors import BadInputError
 from ..core.public.counts import RELIABLE, zone_blocks
-from ..geo.answers import count_zones, people_of, zone_frame
+from ..geo.answers import count_zones, people_of
 from ..geo.host import rings_of
+from ..geo.zones import zone_frame
 from .pack import pack_rings
 from .regions import CONFIDENCE, Answers, choices, pack_answers, slice_answers
 from .sheet import Sheet

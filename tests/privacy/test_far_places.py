@@ -35,5 +35,5 @@ def test_a_far_point_is_not_told_by_a_warning(domain, far, choice):
             dp.publish(points, 1, domain, neighbours="add-remove", **choice)
         except BadInputError as refused:
             # that is said to the publisher, and only where points outside are wanted
-            assert "no place in the domain's CRS" in str(refused)
+            assert "some have no place in that of the domain" in str(refused)
             assert "outside" not in choice

@@ -141,6 +141,8 @@ def _known(decoded: Decoded, zones: Sequence[Rings], room: Array) -> Array:
 def _hold_all(zones: Sequence[Rings], grid: Grid, blocks: Blocks, room: Array) -> Array:
     """Which zones hold the whole domain; the polygon of a mask does, though it cuts its cells."""
     whole = room > 1 - _NEAR
+    if grid.runs is None:  # without a mask no polygon cuts cells: what is missing is left out
+        return whole
     deepest = np.zeros(len(zones), np.int64)
     np.maximum.at(deepest, blocks.zone, blocks.level)
     piece = np.maximum(grid.cell, grid.side * 0.5**deepest)

@@ -10,8 +10,8 @@ import numpy as np
 from ...core.public.counts import count_within
 from ...core.public.decode import decode
 from ...core.rules.budget import EpsilonLike
-from ..answers import zone_frame
 from ..domain import Domain
+from ..zones import zone_frame
 from .rehearsal import rehearse
 
 #: invented data sets of which the mean is taken

@@ -11,8 +11,8 @@ from ...core.errors import BadInputError
 from ...core.rules.axes import Axis
 from ...core.rules.budget import path_units
 from ...core.rules.views import check_zone_cells, zone_units
-from ..answers import zone_frame
 from ..domain import Domain
+from ..zones import zone_frame
 
 
 def declare_zones(zones: Any, domain: Domain, axes: Sequence[Axis]) -> Optional[DeclaredZones]:
