@@ -11,7 +11,8 @@ from pathlib import Path
 from qgis.core import QgsApplication, QgsProviderRegistry, QgsVectorLayer
 
 from ._vendor.dpsort_geo.errors import BadInputError
-from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed
+from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed, default_path
+from ._vendor.dpsort_geo.private.ledger_file import table_mark
 from ._vendor.dpsort_geo.rules.budget import exact_epsilon
 from .i18n import everywhere, tr
 from .promise import PROMISE
@@ -23,8 +24,15 @@ _LONGEST = 200
 
 
 def ledger():
-    """The ledger in the user's QGIS profile."""
-    return Ledger(Path(QgsApplication.qgisSettingsDirPath()) / "dpsort" / "ledger.sqlite")
+    """The user's own ledger, the same as the shell's and Python's.
+
+    Earlier versions kept one in the QGIS profile; what it holds is taken over.
+    """
+    book = Ledger(default_path())
+    before = Path(QgsApplication.qgisSettingsDirPath()) / "dpsort" / "ledger.sqlite"
+    if before.is_file() and before.resolve() != book.path.resolve():
+        book.take_over(before)
+    return book
 
 
 def file_of(layer):
@@ -95,8 +103,12 @@ def name_dataset(layer, name):
 
 
 def private_files(layer):
-    """The file, or the layer of it, by which the ledger knows a copy again; None without one."""
+    """The file, the layer of it or the table by which the ledger knows points again, or None."""
     path, source = file_of(layer), source_of(layer)
+    if source and layer.providerType() == "postgres":
+        where = QgsProviderRegistry.instance().decodeUri("postgres", layer.source())
+        named = ("host", "port", "dbname", "schema", "table")
+        return table_mark(*(str(where.get(part) or "") for part in named))
     if not source or not os.path.isfile(path):
         return None
     table = source[len(path) :].strip() if source.startswith(path) else ""
@@ -104,12 +116,12 @@ def private_files(layer):
 
 
 def check_names(files, name):
-    """Refuse a file that the ledger knows under another name: its losses would not add up."""
+    """Refuse points that the ledger knows under another name: their losses would not add up."""
     others = ledger().other_names(files, name) if files else []
     if others:
         words = tr(
-            "The ledger knows this file, or a copy of it, as {name}; give that as the name of the "
-            "data set, so that what is spent adds up."
+            "The ledger knows these points, or a copy of them, as {name}; give that as the name of "
+            "the data set, so that what is spent adds up."
         )
         raise BadInputError(words.format(name=others[0]))
 

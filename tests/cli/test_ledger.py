@@ -97,7 +97,7 @@ def test_a_copy_under_another_name_is_refused_where_nobody_can_be_asked(place):
     (place / "link.csv").symlink_to(place / "calls.csv")
     for name in ("copy.csv", "link.csv"):
         refused = publish(place, "two.json", points=name, code=2)
-        assert "The ledger knows this file, or a copy of it, as 'calls'" in refused.stderr
+        assert "The ledger knows these points, or a copy of them, as 'calls'" in refused.stderr
         assert "--another-name" in refused.stderr and refused.stderr.count("\n") == 1
     publish(place, "two.json", "--dataset", "CALLS", points="copy.csv")
     publish(place, "three.json", "--another-name", points="copy.csv")

@@ -421,3 +421,36 @@ def test_a_ledger_of_a_later_version_is_left_alone(ledger):
     db.close()
     with pytest.raises(BadInputError, match="not a ledger of this version"):
         ledger.entries()
+
+
+def test_a_ledger_that_is_taken_over_counts_on_in_the_other_and_is_set_aside(ledger, tmp_path):
+    old, source = Ledger(tmp_path / "profile" / "ledger.sqlite"), tmp_path / "calls.csv"
+    source.write_text("x,y\n1,2\n")
+    old.debit("Calls", "0.4", source=source)
+    old.debit("trips", "0.1", "person", window=("2026-03-01", "2026-04-01"), population="riders")
+    old.limit("calls", "1")
+    old.limit("riders", "2", population=True)
+    ledger.debit("calls", "0.3")
+    ledger.limit("calls", "0.9")
+    ledger.take_over(old.path)
+    assert ledger.left("calls") == Fraction("0.2") and ledger.left("trips") is None
+    assert ledger.left("riders", population=True) == Fraction("1.9")
+    assert ledger.other_names(source, "others") == ["Calls"]
+    assert [entry.window for entry in ledger.entries("trips")] == [("2026-03-01", "2026-04-01")]
+    assert "3 entries" in ledger.verify()[0]
+    assert [path.name for path in old.path.parent.iterdir()] == ["ledger.sqlite.taken-over"]
+
+
+def test_a_take_over_that_stops_halfway_loses_nothing(ledger, tmp_path, monkeypatch):
+    old = Ledger(tmp_path / "old.sqlite")
+    old.debit("calls", "0.4")
+
+    def fail(*_):
+        raise OSError("pulled the plug")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "replace", fail)
+        with pytest.raises(OSError, match="plug"):
+            ledger.take_over(old.path)
+    ledger.take_over(old.path)
+    assert ledger.spent("calls") >= Fraction("0.4")  # twice rather than not at all

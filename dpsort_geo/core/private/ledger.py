@@ -14,7 +14,7 @@ import contextlib
 import datetime
 import json
 import sqlite3
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
@@ -39,6 +39,7 @@ from .ledger_names import check_line, check_name, name_key, path_text, same_name
 __all__ = ["Entry", "Ledger", "composed", "default_path", "explain", "same_name", "total_text"]
 
 _LONGEST_DOMAIN = 2000
+_SCOPES = ("dataset", "population")
 _WAIT_SECONDS = 30.0  # how long one process waits for another's debit
 
 
@@ -192,6 +193,30 @@ limit of 1: 0.3 is left; publish with that or less, or raise the limit.
             row["sources"] = [path for path, _ in json.loads(row["sources"] or "[]")]
         document = {"ledger": "dpsort-geo", "head": head, "entries": entries, "limits": changes}
         return json.dumps(document, indent=1) + "\n"
+
+    def take_over(self, other: Path) -> None:
+        """Bring what another ledger holds into this one, and set that file aside.
+
+        Entries are here before the other file gets another name: if the machine stops in between,
+        they are counted twice rather than not at all. Of two limits the lower one holds.
+        """
+        old = Ledger(other)
+        entries = old.entries()
+        limits = {scope: old.limits(population=scope == "population") for scope in _SCOPES}
+        with self._transaction() as db:
+            check_chain(db)
+            for entry in entries:
+                # digests have the key of the other file; places are known again without one
+                places = tuple((path, "") for path, _ in entry.sources)
+                add_row(db, "entry", _row(replace(entry, sources=places)))
+            for scope in _SCOPES:
+                for name, epsilon in limits[scope].items():
+                    cap = _limit_of(db, scope, name)
+                    if cap is None or epsilon < cap:
+                        facts = {"time": _now(), "scope": scope, "name": name}
+                        add_row(db, "limit_change", {**facts, "epsilon": total_text(epsilon)})
+        with contextlib.suppress(FileNotFoundError):  # another window of the user's was faster
+            old.path.replace(old.path.with_name(old.path.name + ".taken-over"))
 
     def _marks(self, source: Any) -> Any:
         with self._transaction() as db:

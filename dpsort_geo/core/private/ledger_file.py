@@ -24,6 +24,8 @@ _APPLICATION = 0x64707367  # "dpsg": how we know one of our files
 _VERSION = 2
 #: bytes of a private file read at a time
 _BLOCK = 1 << 20
+#: before a source that is a table and no file
+_TABLE = "database:"
 
 _COLUMNS = (
     "id", "time", "dataset", "epsilon", "unit", "neighbours", "domain", "method", "window_start",
@@ -224,7 +226,8 @@ def key_of(db: sqlite3.Connection) -> bytes:
 def mark_files(source: Any, key: bytes) -> Tuple[Tuple[str, str], ...]:
     """Resolved path and keyed digest of each private file: of one, of all in a folder, of several.
 
-    ``file|layername=name`` is a layer of its own. A path that is no file (any more) has no digest.
+    ``file|layername=name`` is a layer of its own. A path that is no file (any more) has no digest,
+    nor has a table of a database, see `table_mark`.
     """
     if isinstance(source, (str, os.PathLike)):
         several: Sequence[Any] = [source]
@@ -232,6 +235,9 @@ def mark_files(source: Any, key: bytes) -> Tuple[Tuple[str, str], ...]:
         several = list(source)
     found = []
     for one in several:
+        if str(one).startswith(_TABLE):
+            found.append((str(one), ""))
+            continue
         bare, bar, layer = os.fspath(one).partition("|layername=")
         top = os.path.realpath(bare)
         inside = [top]
@@ -239,6 +245,16 @@ def mark_files(source: Any, key: bytes) -> Tuple[Tuple[str, str], ...]:
             inside = sorted(str(path) for path in Path(top).rglob("*") if path.is_file())
         found += [(path + bar + layer, _digest(path, layer, key)) for path in inside]
     return tuple(found)
+
+
+def table_mark(host: str, port: str, database: str, schema: str, table: str) -> str:
+    """The text by which a table of a database is known again, whoever reads it.
+
+    >>> table_mark("", "", "city", "", "calls")
+    'database:localhost 5432 city public calls'
+    """
+    parts = host.lower() or "localhost", port or "5432", database, schema or "public", table
+    return _TABLE + " ".join(parts)
 
 
 def _digest(path: str, layer: str, key: bytes) -> str:

@@ -10,10 +10,11 @@ from typing import (
     Optional,
     Tuple,
 )
+from urllib.parse import urlsplit
 
 from ...core.errors import AnotherNameError, BadInputError
 from ...core.private.ledger import Ledger
-from ...core.private.ledger_file import default_path
+from ...core.private.ledger_file import default_path, table_mark
 from ..database import PostGIS, is_url
 from .files import expand
 
@@ -47,7 +48,12 @@ def open_ledger(
 
 
 def source_of(points: Any, layer: Optional[str]) -> Optional[List[str]]:
-    """The private files that points are read from, by which a copy is known again."""
+    """The private files, or the table, that points are read from, by which they are known again."""
+    if isinstance(points, PostGIS) and points.table is not None:
+        url = urlsplit(points.url)
+        schema, _, table = points.table.rpartition(".")
+        port = "" if url.port is None else str(url.port)
+        return [table_mark(url.hostname or "", port, url.path.strip("/"), schema, table)]
     if not isinstance(points, (str, os.PathLike)) or is_url(points):
         return None
     found = expand(points)
@@ -55,10 +61,10 @@ def source_of(points: Any, layer: Optional[str]) -> Optional[List[str]]:
 
 
 def _refuse_another_name(names: List[str], dataset: str) -> None:
-    """Refuse a file that the ledger knows under another name: its losses would not add up."""
+    """Refuse points that the ledger knows under another name: their losses would not add up."""
     if names:
         raise AnotherNameError(
-            f"The ledger knows this file, or a copy of it, as {names[0]!r}: publish with "
+            f"The ledger knows these points, or a copy of them, as {names[0]!r}: publish with "
             f"dataset={names[0]!r}, so that the losses add up, or with another_name=True if "
             f"{dataset!r} is other data."
         )

@@ -54,7 +54,7 @@ class PublishPoints(PublishParameters):
             "The public area must be known without the points: a city limit, a country. Points "
             "outside it are moved to its edge.\n\n"
             "Every run adds noise anew and costs epsilon again; what was spent on a layer is "
-            "written to the ledger in your QGIS profile. Publish once, share the release file."
+            "written to your ledger. Publish once, share the release file."
         )
 
     def words(self):

@@ -202,7 +202,10 @@ def test_the_password_is_nowhere(city, tmp_path):
     assert "PostGIS(url" in str(refused.value) and "8989" not in str(refused.value)
     release = dp.publish(PostGIS(city, table="calls"), 1, DOMAIN, ledger=ledger)
     assert PASSWORD not in release.to_json() and PASSWORD.encode() not in ledger.read_bytes()
-    assert dp.Ledger(ledger).entries()[-1].dataset == "calls"
+    entry = dp.Ledger(ledger).entries()[-1]
+    assert entry.dataset == "calls" and PASSWORD not in str(entry.sources)
+    with pytest.raises(dp.AnotherNameError, match="as 'calls'"):
+        dp.publish(PostGIS(city, table="public.calls"), 1, DOMAIN, ledger=ledger, dataset="others")
     with pytest.raises(BadInputError, match="dataset='name'"):
         dp.publish(PostGIS(city, sql="select geom from calls"), 1, DOMAIN, ledger=ledger)
     assert pickle.loads(pickle.dumps(source)).table == "calls"

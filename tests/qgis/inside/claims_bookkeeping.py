@@ -8,10 +8,13 @@ from pathlib import Path
 import city
 from asked import FOLDER, name_of, publish, refusal
 from dpsort_qgis import datasets
+from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
+from dpsort_qgis._vendor.dpsort_geo.private.ledger import Ledger
 from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis.gui.runner import Run
 from osgeo import gdal
 from qgis.core import (
+    QgsApplication,
     QgsFeature,
     QgsGeometry,
     QgsProcessingFeatureSourceDefinition,
@@ -24,13 +27,31 @@ class Bookkeeping(unittest.TestCase):
     def entries(self, layer):
         return datasets.ledger().entries(name_of(layer))
 
-    def test_every_publish_is_in_the_ledger_of_the_profile_before_it_is_drawn(self):
+    def test_every_publish_is_in_the_ledger_before_it_is_drawn(self):
         layer = city.calls(101, seed=21)
         publish(layer, EPSILON=0.3)
         publish(layer, EPSILON=0.6, METHOD=1, PERSON="who")
         kept = [(float(e.epsilon), e.unit, e.method) for e in self.entries(layer)]
         self.assertEqual(kept, [(0.3, "point", "adaptive"), (0.6, "person", "sort")])
-        self.assertTrue(str(datasets.ledger().path).startswith(os.environ["HOME"]))
+
+    def test_the_ledger_is_the_one_of_the_shell_and_an_earlier_one_is_taken_over(self):
+        place = Path(os.environ["HOME"]) / ".local" / "share" / "dpsort-geo" / "ledger.sqlite"
+        self.assertEqual(datasets.ledger().path, place)
+        before = Path(QgsApplication.qgisSettingsDirPath()) / "dpsort" / "ledger.sqlite"
+        Ledger(before).debit("kept in the profile", "0.25")
+        Ledger(before).limit("kept in the profile", "0.5")
+        self.assertEqual(float(datasets.spent("kept in the profile")), 0.25)
+        self.assertFalse(before.exists())
+        self.assertEqual(float(datasets.ledger().left("kept in the profile")), 0.25)
+
+    def test_a_table_of_a_database_is_known_again_under_another_name(self):
+        uri = "dbname='city' host=Db user='u' password='secret' table=\"calls\" (geom)"
+        table = datasets.private_files(QgsVectorLayer(uri, "calls", "postgres"))
+        self.assertEqual(table, "database:db 5432 city public calls")
+        datasets.ledger().debit("calls of the city", "0.1", source=table)
+        datasets.check_names(table, "Calls of the City")
+        with self.assertRaisesRegex(BadInputError, "calls of the city"):
+            datasets.check_names(table, "other calls")
 
     def test_a_refused_run_costs_nothing(self):
         layer = city.calls(102, seed=22)
