@@ -101,17 +101,29 @@ class Mask:
         area = np.diff(self.allowed_before(np.arange(4**level + 1, dtype=np.int64) * span))
         return np.where(area == 0, _NONE, np.where(area == span, _ALL, _SOME)).astype(np.uint8)
 
+    @cached_property
+    def _deep(self) -> Array:
+        """Whether a coarse node and all around it are wholly allowed, by row and column."""
+        level = min(self.order, _COARSE)
+        i, j = hilbert.decode(np.arange(4**level, dtype=np.int64), level)
+        whole = np.zeros((2**level + 2, 2**level + 2), bool)
+        whole[j + 1, i + 1] = self._coarse == _ALL
+        for _ in range(2):  # along rows, then along columns
+            whole = (whole[:-2] & whole[1:-1] & whole[2:]).T
+        return whole
+
     def at_edge(self, column: Array, row: Array) -> Array:
         """Which allowed cells have a neighbour, across a side or a corner, that is not allowed."""
-        size = np.int64(1) << max(0, self.order - _COARSE)
+        up = np.int64(max(0, self.order - _COARSE))
         last = np.int64(2**self.order - 1)
         edge = np.zeros(column.size, bool)
+        look = np.flatnonzero(~self._deep[row >> up, column >> up])
         # away from the sides of a coarse node that is wholly allowed, so are all neighbours
-        inner = np.ones(column.size, bool)
-        for at in (column, row):
-            inner &= (at % size > 0) & (at % size < size - 1)
-        inner &= self._states(hilbert.encode(column, row, self.order)) == _ALL
-        look = np.flatnonzero(~inner)
+        node = hilbert.encode(column[look] >> up, row[look] >> up, min(self.order, _COARSE))
+        inner, within = self._coarse[node] == _ALL, (np.int64(1) << up) - np.int64(1)
+        for at in (column[look] & within, row[look] & within):
+            inner &= (at > 0) & (at < within)
+        look = look[~inner]
         for di, dj in ((-1, -1), (-1, 0), (-1, 1), (0, -1), (0, 1), (1, -1), (1, 0), (1, 1)):
             i, j = column[look] + di, row[look] + dj
             beyond = (i < 0) | (j < 0) | (i > last) | (j > last)

@@ -65,6 +65,9 @@ def chunks(
 
 def _points_in_order(decoded: Decoded, rank: Array, diffuse: bool) -> Tuple[Array, Array]:
     """Points are found along the curve, which keeps memory warm, and then put in their order."""
+    if rank.size == decoded.n:
+        x, y = points_at(decoded, np.arange(decoded.n), diffuse)
+        return x[rank], y[rank]
     order = np.argsort(rank)
     x, y = np.empty(rank.size), np.empty(rank.size)
     x[order], y[order] = points_at(decoded, rank[order], diffuse)
