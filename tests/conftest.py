@@ -133,9 +133,22 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if searching or below.startswith(_RANDOM):
         source: Any = os
     else:
-        rng = np.random.default_rng(zlib.crc32(item.nodeid.encode()))
-        source = SimpleNamespace(urandom=rng.bytes)
+        source = _steady(item.nodeid)
     vars(entropy)["os"] = source  # its own name alone: nobody else's os.urandom changes
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef: Any) -> Iterator[None]:
+    """What several tests share has a name of its own: it must not matter which of them is first."""
+    before = vars(entropy)["os"]
+    if before is not os and fixturedef.scope != "function":
+        vars(entropy)["os"] = _steady(f"{fixturedef.baseid}::{fixturedef.argname}")
+    yield
+    vars(entropy)["os"] = before
+
+
+def _steady(name: str) -> Any:
+    return SimpleNamespace(urandom=np.random.default_rng(zlib.crc32(name.encode())).bytes)
 
 
 @pytest.fixture

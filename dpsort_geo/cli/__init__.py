@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -93,6 +94,7 @@ def cli() -> None:
 def main(args: Optional[List[str]] = None) -> Any:
     """Run the command; bad input ends with code 2 and one line that says what to do."""
     as_json = "--json" in (sys.argv[1:] if args is None else args)
+    alone = args is None  # as a program, which nothing goes on after
     try:
         sys.exit(cli.main(args, prog_name="dpsort-geo", standalone_mode=False))
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:
@@ -104,9 +106,9 @@ def main(args: Optional[List[str]] = None) -> Any:
     except (BadInputError, MissingPackageError) as error:
         _stop(str(error), 2, as_json)
     except StoppedError as error:
-        _stop(str(error), 130, as_json)
+        _stop(str(error), 130, as_json, alone)
     except (click.Abort, KeyboardInterrupt):
-        _stop("Stopped.", 130, as_json)
+        _stop("Stopped.", 130, as_json, alone)
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(1)
@@ -121,8 +123,16 @@ def main(args: Optional[List[str]] = None) -> Any:
         _stop(sentence, 1, as_json)
 
 
-def _stop(sentence: str, code: int, as_json: bool) -> None:
+def _stop(sentence: str, code: int, as_json: bool, at_once: bool = False) -> None:
+    """Say why and leave; ``at_once`` as it is: Python remembers an interrupt inside of a library.
+
+    It then ends by the signal instead of with the code, though the interrupt was caught.
+    """
     words = drop_control(hide_secrets(speak_shell(" ".join(sentence.split()))))
     line = json.dumps({"error": words, "code": code}) if as_json else f"dpsort-geo: {words}"
     click.echo(line, err=True)
+    if at_once:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)

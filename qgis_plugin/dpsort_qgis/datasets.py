@@ -11,8 +11,7 @@ from pathlib import Path
 from qgis.core import QgsApplication, QgsProviderRegistry, QgsVectorLayer
 
 from ._vendor.dpsort_geo.errors import BadInputError
-from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed, default_path
-from ._vendor.dpsort_geo.private.ledger_file import table_mark
+from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed, default_path, table_mark
 from ._vendor.dpsort_geo.rules.budget import exact_epsilon
 from .i18n import everywhere, tr
 from .promise import PROMISE

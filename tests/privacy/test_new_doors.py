@@ -320,7 +320,7 @@ def test_a_reader_that_guessed_types_would_be_caught(monkeypatch):
     def guessing(*arguments, **more):
         more.pop("dtype")
         for rows in guess(*arguments, **more):
-            yield rows.astype({"who": object, "lon": str, "lat": str})
+            yield rows.astype({"who": str, "lon": str, "lat": str})
 
     monkeypatch.setattr(delimited, "have", lambda module: False)
     monkeypatch.setattr(pd, "read_csv", guessing)

@@ -33,10 +33,20 @@ from .ledger_file import (
     prepare,
     read_entries,
     read_rows,
+    table_mark,
 )
 from .ledger_names import check_line, check_name, name_key, path_text, same_name
 
-__all__ = ["Entry", "Ledger", "composed", "default_path", "explain", "same_name", "total_text"]
+__all__ = [
+    "Entry",
+    "Ledger",
+    "composed",
+    "default_path",
+    "explain",
+    "same_name",
+    "table_mark",
+    "total_text",
+]
 
 _LONGEST_DOMAIN = 2000
 _SCOPES = ("dataset", "population")

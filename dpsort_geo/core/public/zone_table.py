@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Dict, List, Optional, Sequence, Tuple
 import numpy as np
 
 from ..curve.blocks import Blocks
+from ..curve.declared import DeclaredZones
 from ..release import Release
 from .intervals import Estimate
 from .tree import noise_variance
@@ -40,6 +41,7 @@ class ZoneTable:
     """What declared zones say: by how much the maps miss their slices, and are known better."""
 
     release: Release
+    zones: DeclaredZones
     #: zone x joint slices, with a dimension an axis
     said: Array
     #: variance of the noise of a cell
@@ -140,7 +142,7 @@ def read_table(decoded: DecodedViews) -> Optional[ZoneTable]:
     wanted += [(a, b) for a in range(len(shape)) for b in range(a + 1, len(shape))]
     known = {axes: decoded.from_maps(blocks, zones.size, axes) for axes in dict.fromkeys(wanted)}
     whole = known[(0,)].mass.sum(axis=1)
-    return ZoneTable(release, said, noise, known, whole)
+    return ZoneTable(release, zones, said, noise, known, whole)
 
 
 def correct(
@@ -152,7 +154,7 @@ def correct(
     axes: Sequence[int],
 ) -> Estimate:
     """What the maps say of zones, with what the table knows better."""
-    asked, declared, share = _held(decoded, blocks, zones)
+    asked, declared, share = _held(decoded, table.zones, blocks, zones)
     add, less = table.correction(axes)
     mass, spread = found.mass.copy(), found.noise + found.cut
     left = spread.copy()
@@ -169,10 +171,10 @@ def correct(
     )
 
 
-def _held(decoded: DecodedViews, blocks: Blocks, zones: int) -> Tuple[Array, Array, Array]:
+def _held(
+    decoded: DecodedViews, declared: DeclaredZones, blocks: Blocks, zones: int
+) -> Tuple[Array, Array, Array]:
     """Which share of the mass of each declared zone lies in each asked one, where any does."""
-    declared = decoded.release.zones
-    assert declared is not None
     grid, upto = decoded.grid, decoded.cumulative.upto
     start, stop, owner = declared.runs()
     finer = 2 * (grid.order - declared.order)
