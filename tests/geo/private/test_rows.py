@@ -47,7 +47,7 @@ def test_a_copy_under_another_name_is_refused_unless_told(own, tmp_path):
     FRAME.to_file(first)
     shutil.copy(first, copy)
     dp.publish(first, 1, DOMAIN, ledger=True)
-    with pytest.raises(dp.AnotherNameError, match="or a copy of it, as 'trips': publish with"):
+    with pytest.raises(dp.AnotherNameError, match="or a copy of them, as 'trips': publish with"):
         dp.publish(copy, 1, DOMAIN, ledger=True)
     assert len(own.entries()) == 1
     dp.publish(copy, 1, DOMAIN, ledger=True, dataset="Trips")
