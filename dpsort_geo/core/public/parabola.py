@@ -78,19 +78,21 @@ def _fit(leaves: Leaves) -> Parabolas:
 def _inverse(a: Array, q: Array, share: Array) -> Array:
     """Newton's method inside a bracket; what has settled is left alone."""
     result = share.copy()
-    mine, u = np.arange(share.size), share
-    low, high = np.zeros(share.size), np.ones(share.size)
+    mine: Array = np.arange(share.size)
+    u, low, high = share, np.zeros_like(share), np.ones_like(share)
+    half, twice = a / 2, 2 * q
     for _ in range(40):
         v = u - 0.5
-        error = u + (v * v - 0.25) * (a / 2 + 2 * q * v) - share
+        error = u + (v * v - 0.25) * (half + twice * v) - share
         wrong = np.abs(error) > 1e-5
         many = np.count_nonzero(wrong)
         if 2 * many < wrong.size:
             result[mine] = u
             if not many:
                 break
-            mine, u, v, error, share, low, high, a, q = (
-                part[wrong] for part in (mine, u, v, error, share, low, high, a, q)
+            left = np.flatnonzero(wrong)
+            mine, u, v, error, share, low, high, a, q, half, twice = (
+                part[left] for part in (mine, u, v, error, share, low, high, a, q, half, twice)
             )
         np.copyto(high, u, where=error > 0)
         np.copyto(low, u, where=error < 0)

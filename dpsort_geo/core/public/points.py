@@ -27,6 +27,9 @@ Array = np.ndarray
 MOST_UNASKED = 50_000_000
 #: points made at a time
 CHUNK = 1 << 18
+#: up to so many are made along the curve and then put in their order, which needs more memory and
+#: no sorting
+_SORTED = 1 << 22
 _GOLDEN = (5**0.5 - 1) / 2
 #: steps that are tried on either side of it
 _TRIED = 64
@@ -40,6 +43,8 @@ def points(
     ``most`` allows that many of them, where there are more than MOST_UNASKED.
     """
     pieces = chunks(decoded, diffuse, most)
+    if decoded.n <= _SORTED:
+        return _points_in_order(decoded, ranks(decoded.n), diffuse)
     x, y = np.empty(decoded.n), np.empty(decoded.n)
     for number, piece in enumerate(pieces):
         here = slice(number * CHUNK, (number + 1) * CHUNK)
