@@ -60,9 +60,8 @@ def test_chunks_and_single_points_are_those_of_the_whole(kind, spread):
     assert np.array_equal(np.concatenate([piece[0] for piece in pieces]), x)
     row = np.array([0, 7, CHUNK - 1, CHUNK, decoded.n - 1])
     rank = ranks(decoded.n)[row]
-    # the lean is followed to a hundred-thousandth of a leaf, and leaves are 256 wide at most
     for found, all_ in zip(points_at(decoded, rank, spread), (x, y)):
-        np.testing.assert_allclose(found, all_[row], rtol=0, atol=3e-3)
+        assert np.array_equal(found, all_[row])
 
 
 def test_more_points_than_anybody_expects_must_be_asked_for(many, tmp_path):

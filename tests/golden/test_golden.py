@@ -156,9 +156,7 @@ def test_a_file_gives_the_same_answers(name: str) -> None:
     expected = json.loads((HERE / "answers.json").read_text("utf-8"))[name]
     found = answers(load(HERE / f"{name}.release.json"))
     np.testing.assert_allclose(found["counts"], expected["counts"], rtol=1e-9, atol=1e-9)
-    # points lean to a hundred-thousandth of a leaf, and numpy 1 may stop a step earlier than 2
-    digits = 1e-9 if int(np.__version__.split(".")[0]) >= 2 else 1e-6
-    np.testing.assert_allclose(found["points"], expected["points"], rtol=digits, atol=digits)
+    np.testing.assert_allclose(found["points"], expected["points"], rtol=1e-9, atol=1e-9)
 
 
 def test_areas_give_the_same_grids() -> None:

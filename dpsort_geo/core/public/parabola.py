@@ -76,7 +76,11 @@ def _fit(leaves: Leaves) -> Parabolas:
 
 
 def _inverse(a: Array, q: Array, share: Array) -> Array:
-    """Newton's method inside a bracket; what has settled is left alone."""
+    """Newton's method inside a bracket.
+
+    What has settled is left alone, so that a point lies in the same place whichever others are
+    looked for with it.
+    """
     result = share.copy()
     mine: Array = np.arange(share.size)
     u, low, high = share, np.zeros_like(share), np.ones_like(share)
@@ -84,7 +88,7 @@ def _inverse(a: Array, q: Array, share: Array) -> Array:
     for _ in range(40):
         v = u - 0.5
         error = u + (v * v - 0.25) * (half + twice * v) - share
-        wrong = np.abs(error) > 1e-5
+        wrong = np.abs(error) > 1e-9
         many = np.count_nonzero(wrong)
         if 2 * many < wrong.size:
             result[mine] = u
@@ -97,7 +101,8 @@ def _inverse(a: Array, q: Array, share: Array) -> Array:
         np.copyto(high, u, where=error > 0)
         np.copyto(low, u, where=error < 0)
         newton = u - error / np.maximum(1 + a * v + q * (6 * v * v - 0.5), 1e-3)
-        u = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+        better = np.where((newton > low) & (newton < high), newton, (low + high) / 2)
+        u = np.where(np.abs(error) > 1e-9, better, u)
     else:
         result[mine] = u
     return result
