@@ -15,6 +15,7 @@ import shapely
 from ..core.errors import BadInputError
 from ..core.public.compare import compare_counts, compare_zones, slice_correlation
 from ..core.public.counts import RELIABLE, Counts, count_table, zone_areas, zone_lengths
+from .axes import choose
 from .zones import zone_frame
 
 if TYPE_CHECKING:
@@ -121,8 +122,6 @@ def _one_count(release: Release, shape: Any, crs: Any, confidence: float) -> Lis
 
 def _slices_apart(release: Release, own: Dict[str, Any], other: Dict[str, Any]) -> float:
     """The correlation of two slices of one place that have no point in common."""
-    from .axes import choose  # which imports this module
-
     axes = release.release.axes
     one, two = (choose(axes, some) if some else {} for some in (own, other))
     for axis in sorted(set(one) & set(two)):
