@@ -24,6 +24,8 @@ from .host import HOST, all_polygons, polygonal, polygons_of
 if TYPE_CHECKING:
     import geopandas as gpd
 
+    from ..core.release import Release as Artefact
+
 Array = np.ndarray
 _NOWHERE = "The grid of this release has no place in its CRS; ask for it again."
 #: a picture of the mask never needs more than 2^10 cells a side
@@ -93,7 +95,7 @@ class Domain(Frame):
         return cls(grid, crs, working, bounds=wrap_box(box) if crs.is_geographic else box)
 
     @classmethod
-    def of_release(cls, release: Any, bounded: bool = True) -> Domain:
+    def of_release(cls, release: Artefact, bounded: bool = True) -> Domain:
         """The domain of a release as it is in its file; without bounds it is made at once."""
         if release.crs is None or release.working_crs is None:
             raise BadInputError("This release names no CRS, so its points cannot be put on a map.")

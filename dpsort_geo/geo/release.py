@@ -24,7 +24,6 @@ from ..webmap import site
 from ..webmap.sheet import lonlat_outline
 from ..webmap.words import promise_words
 from . import answers, axes, tiles
-from .answers import Zones
 from .axes import SeriesFrame
 from .boundary import Boundary
 from .density import DensityFrame, density_frame
@@ -33,6 +32,7 @@ from .hexes import hex_zones
 from .maps import Maps
 from .points import PublishedPoints
 from .prior import Prior
+from .zones import Zones
 
 Array = np.ndarray
 PathLike = Union[str, "os.PathLike[str]"]
@@ -177,7 +177,7 @@ class Release(PublishedPoints, Maps):
         zones = hex_zones(self.decoded, self.domain, resolution)
         return self.count_within(zones, confidence, by=by)
 
-    def compare(self, zones: Any, a: Any, b: Any, confidence: float = 0.9) -> pd.DataFrame:
+    def compare(self, zones: Zones, a: Any, b: Any, confidence: float = 0.9) -> pd.DataFrame:
         """How many more points zone ``a`` has than zone ``b``, and how many times as many.
 
         ``a`` and ``b`` are labels of the zones' index, or values that stand in one row only. With
@@ -188,7 +188,7 @@ class Release(PublishedPoints, Maps):
         """
         return answers.compare(self, zones, a, b, confidence)
 
-    def series(self, zones: Any, confidence: float = 0.9) -> SeriesFrame:
+    def series(self, zones: Zones, confidence: float = 0.9) -> SeriesFrame:
         """Counts over time for each zone, with intervals; in a notebook, small plots of them."""
         return axes.series(self, zones, confidence)
 
@@ -254,7 +254,7 @@ class GeoSlice(Release):
     ) -> Release:
         raise BadInputError("Read the whole release against a prior, and select() from that.")
 
-    def save(self, path: Any, overwrite: bool = True) -> None:
+    def save(self, path: PathLike, overwrite: bool = True) -> None:
         raise BadInputError("A slice is a way to read a release: save the whole release.")
 
     def __str__(self) -> str:

@@ -24,9 +24,9 @@ from ..core.public.compare import subtract
 from ..core.rules.budget import EpsilonLike, exact_epsilon
 from ..core.rules.steps import name_window, read_step, share_time, unit_of, window_at
 from ..core.rules.windows import Window
-from .answers import Zones
 from .domain import Domain
 from .release import Release, read_release
+from .zones import Zones
 
 PathLike = Union[str, "os.PathLike[str]"]
 
