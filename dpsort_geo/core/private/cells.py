@@ -132,7 +132,7 @@ class Cells:
     def _nodes(self) -> Array:
         """How many points come before each quadtree node of that level, and in all."""
         shift = 2 * (self.grid.order - self._node_level)
-        return self.packed.before(np.arange(4**self._node_level + 1, dtype=np.int64) << shift)
+        return self.packed.before_each(shift, 4**self._node_level)
 
 
 def count_cells(grid: Grid, x: Array, y: Array) -> Cells:
