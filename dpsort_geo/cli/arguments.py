@@ -90,7 +90,7 @@ def make_domain(
         )
     if bounds:
         return Domain.from_bounds(bounds, crs=crs, order=order)
-    from ..geo.layers import read_polygons
+    from ..geo.polygons import read_polygons
 
     return Domain.from_polygon(read_polygons(str(polygon), polygon_layer), crs=crs, order=order)
 

@@ -13,7 +13,7 @@ from .options import (
     domain_options,
     epsilon_option,
     json_option,
-    mechanism_options,
+    mechanism_option,
     reading_options,
 )
 from .progress import Progress
@@ -32,7 +32,7 @@ from .words import list_examples, say, speak_shell
 @click.argument("points", metavar="IN", type=click.Path(allow_dash=True))
 @epsilon_option(required=False)
 @domain_options
-@mechanism_options
+@mechanism_option
 @click.option(
     "--person", multiple=True, metavar="COLUMN", help="Column that says whose point it is."
 )

@@ -14,7 +14,7 @@ _NO_STATEMENT = (".html", ".htm")
 
 def read_frame(path: str, layer: Optional[str] = None) -> Any:
     """A file of public polygons as a GeoDataFrame."""
-    from ..geo.layers import read_frame as read
+    from ..geo.polygons import read_frame as read
 
     return read(path, layer)
 

@@ -29,6 +29,17 @@ def find_ledger(given: Optional[str]) -> Path:
     return Path(given)
 
 
+def choose_ledger(
+    given: Optional[str], no_ledger: bool, population: Optional[str]
+) -> Optional[Path]:
+    """The ledger that a command debits, none with --no-ledger."""
+    if no_ledger and given:
+        raise BadInputError("Give either --ledger or --no-ledger.")
+    if no_ledger and population:
+        raise BadInputError("--population is a name in the ledger; leave --no-ledger out.")
+    return None if no_ledger else find_ledger(given)
+
+
 @click.group(
     epilog=list_examples(
         "dpsort-geo ledger show",

@@ -13,14 +13,15 @@ from ..core.atomic import check_target
 from ..core.errors import AnotherNameError, BadInputError
 from .arguments import Count, make_axes, make_domain, make_rows
 from .files import check_ending, read_frame, refuse_to_overwrite
-from .ledger import find_ledger
+from .ledger import choose_ledger
 from .options import (
     axes_options,
     database_options,
     domain_options,
     epsilon_option,
     json_option,
-    mechanism_options,
+    ledger_options,
+    mechanism_option,
     neighbours_option,
     reading_options,
     rows_options,
@@ -54,7 +55,7 @@ _BOX = (
 @neighbours_option
 @click.option("--target-error", type=float, metavar="METRES", help="Find epsilon for this error.")
 @domain_options
-@mechanism_options
+@mechanism_option
 @axes_options
 @click.option(
     "--zones", type=click.Path(), metavar="FILE", help="Polygons: how wide will intervals be?"
@@ -116,7 +117,7 @@ def plan(
 @click.argument("out", metavar="OUT", type=click.Path(allow_dash=True, dir_okay=False))
 @epsilon_option()
 @domain_options
-@mechanism_options
+@mechanism_option
 @click.option(
     "--group-size",
     metavar="K",
@@ -133,13 +134,7 @@ def plan(
 @zones_layer_option
 @reading_options
 @database_options
-@click.option("--dataset", metavar="NAME", help="Name in the ledger  [default: IN's file name]")
-@click.option("--ledger", type=click.Path(), metavar="FILE", help="Ledger  [default: your own]")
-@click.option("--no-ledger", is_flag=True, help="Debit no ledger; the release says so.")
-@click.option("--population", metavar="NAME", help="The people behind several data sets.")
-@click.option(
-    "--another-name", is_flag=True, help="Go on if the ledger knows IN under another name."
-)
+@ledger_options("IN's file name")
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it is a release already.")
 @json_option
 def publish(
@@ -161,9 +156,7 @@ def publish(
     """
     from ..geo.private.publish import publish as make_release
 
-    if no_ledger and ledger:
-        raise BadInputError("Give either --ledger or --no-ledger.")
-    book = None if no_ledger else find_ledger(ledger)
+    book = choose_ledger(ledger, no_ledger, population)
     made, what_and_when = make_domain(**domain), make_axes(by, time)
     _check_target(points, out, overwrite)
     declared = None if zones is None else read_frame(zones, zones_layer)
@@ -172,8 +165,6 @@ def publish(
         raise BadInputError(
             "Points from a pipe need --dataset NAME for the ledger, or --no-ledger."
         )
-    if no_ledger and population:
-        raise BadInputError("--population is a name in the ledger; leave --no-ledger out.")
     asked = make_rows(person, window, max_points=max_points, outside=outside, date=date)
     progress = Progress()
 

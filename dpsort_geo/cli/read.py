@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any, Dict, Optional, Tuple
@@ -27,7 +26,7 @@ from .options import (
     writes,
     zones_layer_option,
 )
-from .words import count_words, list_examples, say
+from .words import count_words, list_examples, say, say_table
 
 _by = click.option(
     "--by", metavar="AXES", help="A row for each slice: names of axes, such as type,time."
@@ -174,9 +173,7 @@ def count(
     frame = read_frame(zones, zones_layer)
     counted = read.count_within(frame, confidence=confidence, by=slices, per=per)
     if out == "-":
-        table = counted.drop(columns=counted.geometry.name)
-        rows = json.loads(table.to_json(orient="records"))
-        say(as_json, {"zones": rows}, for_people(table))
+        say_table(as_json, counted)
         return None
     refuse_to_overwrite(out, release, zones)
     write_frame(out, counted, read.statement())
@@ -236,20 +233,6 @@ def quantiles(release: str, shares: Tuple[float, ...], as_json: bool) -> None:
     ]
     text = "\n".join(f"{row['share']:g}\t{row['x']:.7g}\t{row['y']:.7g}" for row in rows)
     say(as_json, {"quantiles": rows}, text)
-
-
-def for_people(table: Any) -> str:
-    """A table as people print it: whole counts with thousands, nothing where nothing is known."""
-    shown = table.copy()
-    for name in ("estimate", "low", "high"):
-        shown[name] = ["" if x != x else f"{x:,.0f}" for x in table[name]]
-    if "reliable" in table:
-        shown["reliable"] = ["yes" if yes else "no" for yes in table["reliable"]]
-    if "covered" in table:
-        shown["covered"] = [f"{100 * x:.3g} %" for x in table["covered"]]
-    for name in {"rate", "low_rate", "high_rate"} & set(table.columns):
-        shown[name] = ["" if x != x else f"{x:.4g}" for x in table[name]]
-    return str(shown.to_string(index=False))
 
 
 def _choose_writer(writers: Dict[str, Any], out: str) -> Any:

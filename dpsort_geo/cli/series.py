@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, Optional, Tuple
 
 import click
 
-from ..core.errors import BadInputError
 from .arguments import make_domain, make_rows
 from .files import read_frame, refuse_to_overwrite
-from .ledger import find_ledger
+from .ledger import choose_ledger
 from .options import (
+    confidence_option,
     database_options,
     domain_options,
     epsilon_option,
     json_option,
+    ledger_options,
+    out_argument,
     reading_options,
     writes,
 )
 from .progress import Progress
 from .publish import open_points, stopping
-from .read import for_people
-from .words import count_words, list_examples, say, say_written, show_warnings
+from .words import count_words, list_examples, say, say_table, say_written, show_warnings
 
 _folder = click.argument("folder", type=click.Path(file_okay=False))
 _alone = click.option("--alone", is_flag=True, help="Read each release by itself.")
-_confidence = click.option(
-    "--confidence", type=float, default=0.9, show_default=True, metavar="SHARE",
-    help="How often low and high hold the truth between them.",
-)  # fmt: skip
-_out = click.argument("out", type=click.Path(allow_dash=True, dir_okay=False))
 
 
 @click.group(
@@ -73,13 +68,7 @@ def series() -> None:
 )
 @reading_options
 @database_options
-@click.option("--dataset", metavar="NAME", help="Name in the ledger  [default: FOLDER's name]")
-@click.option("--ledger", type=click.Path(), metavar="FILE", help="Ledger  [default: your own]")
-@click.option("--no-ledger", is_flag=True, help="Debit no ledger; the release says so.")
-@click.option("--population", metavar="NAME", help="The people behind several data sets.")
-@click.option(
-    "--another-name", is_flag=True, help="Go on if the ledger knows IN under another name."
-)
+@ledger_options("FOLDER's name")
 @click.option("--again", is_flag=True, help="Spend once more: the file of this window was lost.")
 @json_option
 def append(
@@ -97,18 +86,15 @@ def append(
     """
     from ..geo.series import Series
 
-    if no_ledger and ledger:
-        raise BadInputError("Give either --ledger or --no-ledger.")
+    book = choose_ledger(ledger, no_ledger, population)
     made = Series(
         folder, make_domain(**domain), every=every, epsilon=epsilon, date=date, dataset=dataset,
-        ledger=None if no_ledger else find_ledger(ledger),
+        ledger=book,
     )  # fmt: skip
-    if no_ledger and population:
-        raise BadInputError("--population is a name in the ledger; leave --no-ledger out.")
     who = make_rows(person, None, max_points=max_points, outside=outside)
     del who["window"]  # which is WHEN
     source, progress = open_points(points, table, sql), Progress()
-    with show_warnings(), stopping(progress, not no_ledger), progress:
+    with show_warnings(), stopping(progress, book is not None), progress:
         release = made.append(
             source, when, again=again, columns=columns or None, points_crs=points_crs,
             layer=layer, decimal=decimal, population=population, another_name=another_name,
@@ -126,8 +112,8 @@ def append(
 )
 @_folder
 @click.argument("zones", type=click.Path())
-@_out
-@_confidence
+@out_argument
+@confidence_option
 @_alone
 @json_option
 def count(folder: str, zones: str, out: str, confidence: float, alone: bool, as_json: bool) -> None:
@@ -143,8 +129,8 @@ def count(folder: str, zones: str, out: str, confidence: float, alone: bool, as_
 @click.argument("zones", type=click.Path())
 @click.argument("before")
 @click.argument("after")
-@_out
-@_confidence
+@out_argument
+@confidence_option
 @json_option
 def change(
     folder: str, zones: str, before: str, after: str, out: str, confidence: float, as_json: bool
@@ -178,9 +164,7 @@ def _put(made: Any, counted: Any, zones: str, out: str, as_json: bool) -> None:
     from ..geo.tables import write_frame
 
     if out == "-":
-        table = counted.drop(columns=counted.geometry.name)
-        rows = json.loads(table.to_json(orient="records"))
-        return say(as_json, {"zones": rows}, for_people(table))
+        return say_table(as_json, counted)
     refuse_to_overwrite(out, zones)
     last = next(reversed(made.releases.values()))
     write_frame(Path(out), counted, last.statement())

@@ -67,6 +67,22 @@ def say(as_json: bool, facts: Dict[str, Any], text: str, err: bool = False) -> N
     click.echo(out, err=err and not as_json)
 
 
+def say_table(as_json: bool, counted: Any) -> None:
+    """Print counts in zones: whole numbers with thousands, nothing where nothing is known."""
+    table = counted.drop(columns=counted.geometry.name)
+    shown = table.copy()
+    for name in ("estimate", "low", "high"):
+        shown[name] = ["" if x != x else f"{x:,.0f}" for x in table[name]]
+    if "reliable" in table:
+        shown["reliable"] = ["yes" if yes else "no" for yes in table["reliable"]]
+    if "covered" in table:
+        shown["covered"] = [f"{100 * x:.3g} %" for x in table["covered"]]
+    for name in {"rate", "low_rate", "high_rate"} & set(table.columns):
+        shown[name] = ["" if x != x else f"{x:.4g}" for x in table[name]]
+    rows = json.loads(table.to_json(orient="records"))
+    say(as_json, {"zones": rows}, str(shown.to_string(index=False)))
+
+
 def say_written(as_json: bool, out: str, what: str) -> None:
     """Say what was written, and how large it is."""
     size = Path(out).stat().st_size

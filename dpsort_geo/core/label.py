@@ -94,13 +94,13 @@ def make_label(
     if spent is not None:
         odds.append(("All releases of this data", _odds(spent.epsilon)))
     parts = (
-        ("What is protected", _protected(release)),
+        ("What is protected", _list_protected(release)),
         ("From whom", (
             "From everybody who sees this release or anything made from it, now and later: with "
             "any computer, and whatever else they know about all other people.",
         )),
         ("How strongly", _strength(release, odds[0][1])),
-        ("What is not protected", _unprotected(release)),
+        ("What is not protected", _list_unprotected(release)),
         ("How wrong the numbers are", (
             accuracy,
             "Every count comes with an interval, made so that nine of ten hold the true count. "
@@ -130,7 +130,7 @@ def _odds(epsilon: Fraction) -> Tuple[Tuple[int, float], ...]:
     return tuple((before, right_guesses(float(epsilon), before)) for before in BEFORE)
 
 
-def _protected(release: Release) -> Tuple[str, ...]:
+def _list_protected(release: Release) -> Tuple[str, ...]:
     whom = unit_words(release)
     whole = ", with all of its points" if release.unit == "person" else ""
     if release.neighbours == "replace":
@@ -162,7 +162,7 @@ def _strength(release: Release, odds: Tuple[Tuple[int, float], ...]) -> Tuple[st
     )
 
 
-def _unprotected(release: Release) -> Tuple[str, ...]:
+def _list_unprotected(release: Release) -> Tuple[str, ...]:
     lines: List[str] = []
     if release.neighbours == "replace":
         lines.append(f"How many there are: {release.size:,} is the exact number, and public.")

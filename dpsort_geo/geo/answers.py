@@ -5,7 +5,7 @@ Everything here is read from a release and from public polygons.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 import geopandas as gpd
 import numpy as np
@@ -15,22 +15,20 @@ import shapely
 from ..core.errors import BadInputError
 from ..core.public.compare import compare_counts, compare_zones, slice_correlation
 from ..core.public.counts import RELIABLE, Counts, count_table, zone_areas, zone_lengths
-from .zones import zone_frame
+from .axes import choose
+from .zones import Zones, zone_frame
 
 if TYPE_CHECKING:
     from .release import Release
 
 Array = np.ndarray
-#: polygons to count in
-Zones = Union[gpd.GeoDataFrame, gpd.GeoSeries]
-
 #: places to which the covered share is told
 _PLACES = 3
 
 
 def count_zones(
     release: Release,
-    zones: Any,
+    zones: Zones,
     confidence: float,
     per: Optional[str] = None,
     reliable: float = RELIABLE,
@@ -73,7 +71,7 @@ def covered(
     return np.round(np.minimum(share, 1.0) * release.domain.share_near(shapes, crs), _PLACES)
 
 
-def compare(release: Release, zones: Any, a: Any, b: Any, confidence: float) -> pd.DataFrame:
+def compare(release: Release, zones: Zones, a: Any, b: Any, confidence: float) -> pd.DataFrame:
     """How much more there is in one zone or slice than in another, and how many times as much."""
     frame, shapes = zone_frame(zones)
     (name, own), (other_name, other) = _sliced(a), _sliced(b)
@@ -121,8 +119,6 @@ def _one_count(release: Release, shape: Any, crs: Any, confidence: float) -> Lis
 
 def _slices_apart(release: Release, own: Dict[str, Any], other: Dict[str, Any]) -> float:
     """The correlation of two slices of one place that have no point in common."""
-    from .axes import choose  # which imports this module
-
     axes = release.release.axes
     one, two = (choose(axes, some) if some else {} for some in (own, other))
     for axis in sorted(set(one) & set(two)):

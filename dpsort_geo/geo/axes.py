@@ -14,7 +14,7 @@ from ..core.public.counts import check_confidence, count_slices
 from ..core.public.points import ranks
 from ..core.rules.axes import Axis
 from ..core.rules.time_axis import TimeAxis
-from .zones import zone_frame
+from .zones import Zones, zone_frame
 
 if TYPE_CHECKING:
     from .facts import Facts
@@ -66,7 +66,7 @@ def choose(axes: Sequence[Axis], chosen: Mapping[str, Any]) -> Dict[int, List[in
 
 
 def count_by(
-    release: Release, zones: Any, by: Sequence[str], confidence: float
+    release: Release, zones: Zones, by: Sequence[str], confidence: float
 ) -> gpd.GeoDataFrame:
     """A row for each zone and each joint slice of some axes: estimate, low and high."""
     if hasattr(release, "chosen"):
@@ -116,7 +116,7 @@ class SeriesFrame(gpd.GeoDataFrame):
         return "".join(plots) + str(table)
 
 
-def series(release: Release, zones: Any, confidence: float) -> SeriesFrame:
+def series(release: Release, zones: Zones, confidence: float) -> SeriesFrame:
     """Counts over time for each zone."""
     axes = release.release.axes
     if not any(isinstance(axis, TimeAxis) for axis in axes):

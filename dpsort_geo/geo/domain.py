@@ -14,7 +14,7 @@ from ..core.curve.blocks import pixel_area
 from ..core.curve.grid import Grid, order_for
 from ..core.errors import BadInputError
 from ..core.frame.area import Area as PlaneArea
-from ..core.frame.area import area_of_box, area_of_polygons, wrapped
+from ..core.frame.area import area_of_box, area_of_polygons, wrap_box
 from ..core.frame.ground import Frame
 from ..core.frame.host import Bounds, Host
 from ..core.frame.rings import unwrapped
@@ -23,6 +23,8 @@ from .host import HOST, all_polygons, polygonal, polygons_of
 
 if TYPE_CHECKING:
     import geopandas as gpd
+
+    from ..core.release import Release as Artefact
 
 Array = np.ndarray
 _NOWHERE = "The grid of this release has no place in its CRS; ask for it again."
@@ -90,10 +92,10 @@ class Domain(Frame):
         if crs.is_geographic:
             lon = unwrapped(lon, float(bare.unproject(*bare.middle())[0][0]))
         box = (float(lon.min()), float(lat.min()), float(lon.max()), float(lat.max()))
-        return cls(grid, crs, working, bounds=wrapped(box) if crs.is_geographic else box)
+        return cls(grid, crs, working, bounds=wrap_box(box) if crs.is_geographic else box)
 
     @classmethod
-    def of_release(cls, release: Any, bounded: bool = True) -> Domain:
+    def of_release(cls, release: Artefact, bounded: bool = True) -> Domain:
         """The domain of a release as it is in its file; without bounds it is made at once."""
         if release.crs is None or release.working_crs is None:
             raise BadInputError("This release names no CRS, so its points cannot be put on a map.")

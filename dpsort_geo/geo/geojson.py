@@ -50,12 +50,17 @@ def point_features(chunks: Iterable[tuple[Array, Array]]) -> Iterator[bytes]:
     b'oordinates":[1,2.5]}}'
     """
     before = b""  # the last row has no comma, and only the end tells which one that is
+    text, keep = _blank_rows(0)
     for lon, lat in chunks:
         # written so that what is not a number is refused, too
         if not (np.all(np.abs(lon) <= 360) and np.all(np.abs(lat) <= 90 + 1e-9)):
             raise BadInputError("GeoJSON takes longitudes and latitudes in degrees.")
         yield before
-        before = _format_rows(lon, lat)
+        if lon.size > len(text):
+            text, keep = _blank_rows(lon.size)
+        here = slice(lon.size)
+        _format(lon, lat, text[here], keep[here])
+        before = text[here][keep[here]].tobytes()
     yield before[:-2]
 
 
@@ -65,20 +70,21 @@ def row_lengths(lon: Array, lat: Array) -> Array:
     >>> row_lengths(np.array([1.0, -73.95]), np.array([2.5, 40.7])).tolist()
     [86, 92]
     """
-    return _format(lon, lat)[1].sum(axis=1)
+    text, keep = _blank_rows(lon.size)
+    _format(lon, lat, text, keep)
+    return keep.sum(axis=1)
 
 
-def _format_rows(lon: Array, lat: Array) -> bytes:
-    text, keep = _format(lon, lat)
-    return text[keep].tobytes()
+def _blank_rows(rows: int) -> "tuple[Array, Array]":
+    """The characters of so many features, and which of them are needed."""
+    text = np.tile(_ROW, (rows, 1))
+    return text, np.ones(text.shape, bool)
 
 
-def _format(lon: Array, lat: Array) -> "tuple[Array, Array]":
-    text = np.tile(_ROW, (lon.size, 1))
-    keep = np.ones(text.shape, bool)
+def _format(lon: Array, lat: Array, text: Array, keep: Array) -> None:
+    """Write numbers into rows that may have held others."""
     _format_numbers(lon, text[:, _LON:], keep[:, _LON:])
     _format_numbers(lat, text[:, _LAT:], keep[:, _LAT:])
-    return text, keep
 
 
 def _format_numbers(value: Array, text: Array, keep: Array) -> None:

@@ -1,12 +1,11 @@
-"""Layers of files: which one is meant, and public polygons read from them."""
+"""Layers of files: which one is meant."""
 
 from __future__ import annotations
 
 import os
-import warnings
 from typing import Any, Optional
 
-from ..core.errors import BadInputError, hide_secrets
+from ..core.errors import BadInputError
 
 _MARK = "|layername="
 
@@ -52,57 +51,3 @@ def choose_layer(layers: list[tuple[str, str]], path: str, layer: Optional[str],
     raise BadInputError(
         f"{name} has several layers, {listed}: say which {how}as '{name}{_MARK}{names[0]}'."
     )
-
-
-def read_polygons(path: str, layer: Optional[str] = None) -> Any:
-    """The geometries of a file of public polygons and their CRS; GeoParquet needs geopandas."""
-    bare, layer = split_layer(path, layer)
-    if bare.lower().endswith("parquet"):
-        return read_frame(path, layer)
-
-    def read() -> Any:
-        import shapely
-
-        from .polygons import Shapes, read_quickly
-
-        found = read_quickly(bare, layer)
-        if found is not None:
-            return found
-        import pyogrio.raw
-
-        meta, _, shapes, _ = pyogrio.raw.read(
-            bare, layer=pick_layer(bare, layer, "Polygon"), columns=[]
-        )
-        return Shapes(shapely.from_wkb(shapes), meta["crs"])
-
-    return _explained(bare, read)
-
-
-def read_frame(path: str, layer: Optional[str] = None) -> Any:
-    """A file of public polygons as a GeoDataFrame."""
-    bare, layer = split_layer(path, layer)
-
-    def read() -> Any:
-        import geopandas
-
-        if not bare.lower().endswith("parquet"):
-            return geopandas.read_file(bare, layer=pick_layer(bare, layer, "Polygon"))
-        if layer is not None:
-            raise BadInputError(f"{os.path.basename(bare)} has no layers: name none.")
-        return geopandas.read_parquet(bare)
-
-    return _explained(bare, read)
-
-
-def _explained(path: str, read: Any) -> Any:
-    try:
-        with warnings.catch_warnings():  # they name the path, and what may be secret in it
-            warnings.simplefilter("ignore")
-            return read()
-    except BadInputError:
-        raise
-    except Exception as error:
-        # these files are public, but a traceback of a reader library helps nobody
-        reason = str(error).splitlines()[0] if str(error) else "it cannot be read"
-        sentence = f"{path} cannot be read as polygons: {reason}"
-    raise BadInputError(hide_secrets(sentence))

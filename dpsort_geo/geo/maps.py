@@ -13,8 +13,8 @@ from ..webmap.build import make_page
 from ..webmap.multiples import SmallMultiples, small_multiples
 from ..webmap.page import Page
 from . import axes
-from .answers import Zones
 from .facts import Facts
+from .zones import Zones
 
 Array = np.ndarray
 PathLike = Union[str, "os.PathLike[str]"]

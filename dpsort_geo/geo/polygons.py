@@ -1,14 +1,16 @@
-"""Public polygons of the two kinds of files that most cities have, read at once.
+"""Public polygons of files; of the two kinds that most cities have, read at once.
 
 pyogrio loads geopandas and pandas, which take longer than a whole plan. GeoJSON needs shapely
 alone, and a GeoPackage is a database that Python reads by itself. Whatever is unusual in such a
-file is left to GDAL: the answer is then None.
+file is left to GDAL.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import sqlite3
+import warnings
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +19,8 @@ from typing import Any, Optional
 import numpy as np
 import shapely
 
-from .layers import choose_layer
+from ..core.errors import BadInputError, hide_secrets
+from .layers import choose_layer, pick_layer, split_layer
 
 #: bytes before the well-known binary, by the kind of bounding box in the flags (GeoPackage 2.1.3)
 _ENVELOPE = {0: 0, 1: 32, 2: 48, 3: 48, 4: 64}
@@ -44,6 +47,42 @@ class Shapes:
     @property
     def geometry(self) -> Shapes:
         return self
+
+
+def read_polygons(path: str, layer: Optional[str] = None) -> Any:
+    """The geometries of a file of public polygons and their CRS; GeoParquet needs geopandas."""
+    bare, layer = split_layer(path, layer)
+    if bare.lower().endswith("parquet"):
+        return read_frame(path, layer)
+
+    def read() -> Any:
+        found = read_quickly(bare, layer)
+        if found is not None:
+            return found
+        import pyogrio.raw
+
+        meta, _, shapes, _ = pyogrio.raw.read(
+            bare, layer=pick_layer(bare, layer, "Polygon"), columns=[]
+        )
+        return Shapes(shapely.from_wkb(shapes), meta["crs"])
+
+    return _explain_failure(bare, read)
+
+
+def read_frame(path: str, layer: Optional[str] = None) -> Any:
+    """A file of public polygons as a GeoDataFrame."""
+    bare, layer = split_layer(path, layer)
+
+    def read() -> Any:
+        import geopandas
+
+        if not bare.lower().endswith("parquet"):
+            return geopandas.read_file(bare, layer=pick_layer(bare, layer, "Polygon"))
+        if layer is not None:
+            raise BadInputError(f"{os.path.basename(bare)} has no layers: name none.")
+        return geopandas.read_parquet(bare)
+
+    return _explain_failure(bare, read)
 
 
 def read_quickly(path: str, layer: Optional[str]) -> Optional[Shapes]:
@@ -88,3 +127,17 @@ def _well_known(blob: bytes) -> Optional[bytes]:
     if blob[:2] != b"GP" or blob[3] & 0x20 or box not in _ENVELOPE:
         return None
     return blob[8 + _ENVELOPE[box] :]
+
+
+def _explain_failure(path: str, read: Any) -> Any:
+    try:
+        with warnings.catch_warnings():  # they name the path, and what may be secret in it
+            warnings.simplefilter("ignore")
+            return read()
+    except BadInputError:
+        raise
+    except Exception as error:
+        # these files are public, but a traceback of a reader library helps nobody
+        reason = str(error).splitlines()[0] if str(error) else "it cannot be read"
+        sentence = f"{path} cannot be read as polygons: {reason}"
+    raise BadInputError(hide_secrets(sentence))

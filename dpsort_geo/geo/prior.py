@@ -52,13 +52,9 @@ class Prior:
 
     @classmethod
     def of(cls, prior: Any, weight: Optional[str], transform: Any, crs: Any) -> Prior:
-        """Whatever can be a prior; everything else is refused."""
-        from .release import Release
-
+        """Whatever can be a prior besides a release; everything else is refused."""
         if isinstance(prior, Prior):
             return prior
-        if isinstance(prior, Release):
-            return cls(release=prior)
         if isinstance(prior, np.ndarray):
             return cls._of_pixels(prior, transform, crs)
         if isinstance(prior, (str, os.PathLike)):

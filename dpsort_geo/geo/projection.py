@@ -92,7 +92,7 @@ class Azimuthal:
         t = sine * sine
         sine *= _horner(p, t)
         cosine *= _horner(q, t)
-        half = _sin_cos_of_double(_wrapped(lon - self.lon0) * (np.pi / 720))
+        half = _sin_cos_of_double(_wrap(lon - self.lon0) * (np.pi / 720))
         across = 2 * cosine * half[0] * half[1]
         toward = cosine * (1 - 2 * half[0] * half[0])
         depth = sine0 * sine
@@ -141,7 +141,7 @@ def closed_form(source: pyproj.CRS, target: pyproj.CRS) -> Optional[Azimuthal]:
     centre = round(float(np.degrees(lon)), 12), round(float(np.degrees(lat)), 12)
     shift = value.get("False easting", 0.0), value.get("False northing", 0.0)
     found = Azimuthal(body.semi_major_metre, f * (2 - f), *centre, *shift)
-    return found if _agrees(found, source, target) else None
+    return found if _agrees_with_proj(found, source, target) else None
 
 
 def _same_datum(a: pyproj.CRS, b: pyproj.CRS) -> bool:
@@ -152,7 +152,7 @@ def _same_datum(a: pyproj.CRS, b: pyproj.CRS) -> bool:
     return a.datum == b.datum or (wgs84 and a.ellipsoid == b.ellipsoid)
 
 
-def _agrees(closed: Azimuthal, source: pyproj.CRS, target: pyproj.CRS) -> bool:
+def _agrees_with_proj(closed: Azimuthal, source: pyproj.CRS, target: pyproj.CRS) -> bool:
     """Whether it agrees with PROJ to a millimetre all over the globe."""
     lon, lat = (part.reshape(-1) for part in np.meshgrid(_PROBE * 179, _PROBE * 89))
     x, y = HOST.transform(lon, lat, source, target)
@@ -183,7 +183,7 @@ def _sin_cos_of_double(q: Array) -> Pair:
     return sine, 1 - 2 * square
 
 
-def _wrapped(lon: Array) -> Array:
+def _wrap(lon: Array) -> Array:
     """Longitudes between -180 and 180; those that are, untouched."""
     if lon.size == 0 or (lon.min() >= -180 and lon.max() <= 180):
         return lon

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Any, Optional, Sequence, Union
+from functools import cached_property
+from typing import Any, List, Mapping, Optional, Sequence, Union
 
 import geopandas as gpd
 import numpy as np
@@ -16,13 +17,13 @@ from ..core.atomic import write_text
 from ..core.errors import BadInputError
 from ..core.public import counts as query
 from ..core.public.against import NO_PRIOR
+from ..core.public.decode import Decoded
 from ..core.release import Release as Artefact
 from ..core.release import load
 from ..webmap import site
 from ..webmap.sheet import lonlat_outline
 from ..webmap.words import promise_words
 from . import answers, axes, tiles
-from .answers import Zones
 from .axes import SeriesFrame
 from .boundary import Boundary
 from .density import DensityFrame, density_frame
@@ -31,6 +32,7 @@ from .hexes import hex_zones
 from .maps import Maps
 from .points import PublishedPoints
 from .prior import Prior
+from .zones import Zones
 
 Array = np.ndarray
 PathLike = Union[str, "os.PathLike[str]"]
@@ -96,9 +98,11 @@ class Release(PublishedPoints, Maps):
         """
         if not self.measured.COUNTS_PLACES:
             raise BadInputError(NO_PRIOR)
-        return Release(
-            self.release, self.domain, self.boundary, Prior.of(prior, weight, transform, crs)
-        )
+        if isinstance(prior, Release):
+            read = Prior(release=prior)
+        else:
+            read = Prior.of(prior, weight, transform, crs)
+        return Release(self.release, self.domain, self.boundary, read)
 
     def select(self, **chosen: Any) -> Release:
         """The points of some slices, by axis: read like the release itself.
@@ -106,8 +110,6 @@ class Release(PublishedPoints, Maps):
         ``type="theft"`` or ``type=["theft", "other"]``; ``time="2026-03"`` (or the axis's own name)
         for a bin, "2026" for all bins of that year.
         """
-        from .slices import GeoSlice
-
         numbers = axes.choose(self.release.axes, chosen)
         return GeoSlice(self.release, self.domain, whole=self, chosen=numbers)
 
@@ -175,7 +177,7 @@ class Release(PublishedPoints, Maps):
         zones = hex_zones(self.decoded, self.domain, resolution)
         return self.count_within(zones, confidence, by=by)
 
-    def compare(self, zones: Any, a: Any, b: Any, confidence: float = 0.9) -> pd.DataFrame:
+    def compare(self, zones: Zones, a: Any, b: Any, confidence: float = 0.9) -> pd.DataFrame:
         """How many more points zone ``a`` has than zone ``b``, and how many times as many.
 
         ``a`` and ``b`` are labels of the zones' index, or values that stand in one row only. With
@@ -186,7 +188,7 @@ class Release(PublishedPoints, Maps):
         """
         return answers.compare(self, zones, a, b, confidence)
 
-    def series(self, zones: Any, confidence: float = 0.9) -> SeriesFrame:
+    def series(self, zones: Zones, confidence: float = 0.9) -> SeriesFrame:
         """Counts over time for each zone, with intervals; in a notebook, small plots of them."""
         return axes.series(self, zones, confidence)
 
@@ -226,6 +228,43 @@ class Release(PublishedPoints, Maps):
         write_text(path / "label.html", self.label(title=title).html)
         self.release.save(path / "release.json")
         site.write_site(path, sets, shown, self.error_words(), promise, outline)
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class GeoSlice(Release):
+    """Some slices of a release: read like a release, within the same promise."""
+
+    whole: Release
+    chosen: Mapping[int, List[int]]
+
+    @cached_property
+    def decoded(self) -> Decoded:
+        return self.whole.decoded.select(self.chosen)
+
+    @property
+    def n(self) -> int:
+        """About how many points the slices hold; unlike the total this is an estimate."""
+        return self.decoded.n
+
+    def select(self, **chosen: Any) -> Release:
+        raise BadInputError("A slice cannot be cut again: choose all axes in one select().")
+
+    def against(
+        self, prior: Any, weight: Any = None, transform: Any = None, crs: Any = None
+    ) -> Release:
+        raise BadInputError("Read the whole release against a prior, and select() from that.")
+
+    def save(self, path: PathLike, overwrite: bool = True) -> None:
+        raise BadInputError("A slice is a way to read a release: save the whole release.")
+
+    def __str__(self) -> str:
+        axes = self.release.axes
+        what = "; ".join(
+            f"{axes[axis].name}: " + ", ".join(axes[axis].labels[one] for one in own[:6])
+            for axis, own in self.chosen.items()
+        )
+        points = "1 point" if self.n == 1 else f"{self.n:,} points"
+        return f"about {points} ({what}) of an {super().__str__()}"
 
 
 #: the name that the class had in version 0.1

@@ -24,9 +24,9 @@ from ..core.public.compare import subtract
 from ..core.rules.budget import EpsilonLike, exact_epsilon
 from ..core.rules.steps import name_window, read_step, share_time, unit_of, window_at
 from ..core.rules.windows import Window
-from .answers import Zones
 from .domain import Domain
 from .release import Release, read_release
+from .zones import Zones
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -203,11 +203,11 @@ class Series:
 
     def points(self, diffuse: bool = True) -> gpd.GeoDataFrame:
         """The published points of all windows, with a column that says which."""
-        return self._stack({k: r.points(diffuse) for k, r in self._some().items()})
+        return self._stack({k: r.points(diffuse) for k, r in self._all_releases().items()})
 
     def count_within(self, zones: Zones, confidence: float = 0.9) -> gpd.GeoDataFrame:
         """A row for each zone and window: estimate, low, high, reliable and covered."""
-        releases = self._some()
+        releases = self._all_releases()
         table = self._stack({k: r.count_within(zones, confidence) for k, r in releases.items()})
         # a zone's windows follow each other
         number = np.tile(np.arange(len(table) // len(releases)), len(releases))
@@ -221,7 +221,9 @@ class Series:
         Both releases are read by themselves here: read against the one before it, a window would
         look more like that one than it is, and changes smaller. Their noise is independent.
         """
-        counted = [self._one(when).count_within(zones, confidence) for when in (before, after)]
+        counted = [
+            self._release_of(when).count_within(zones, confidence) for when in (before, after)
+        ]
         parts: List[Any] = [
             [one[name].to_numpy() for one in reversed(counted)]
             for name in ("estimate", "low", "high")
@@ -238,16 +240,16 @@ class Series:
         """
         from ..webmap.windows import make_series_page
 
-        page = make_series_page(self._some(), self._alone, self.unit, title or self.dataset)
+        page = make_series_page(self._all_releases(), self._alone, self.unit, title or self.dataset)
         write_text(path, page.html())
 
-    def _one(self, when: str) -> Release:
+    def _release_of(self, when: str) -> Release:
         if when not in self._alone:
             have = ", ".join(self._alone) or "none"
             raise BadInputError(f"The series has no release of {when!r}; it has {have}.")
         return self._alone[when]
 
-    def _some(self) -> Dict[str, Release]:
+    def _all_releases(self) -> Dict[str, Release]:
         if not self.releases:
             raise BadInputError(f"There are no releases in {self.folder} yet.")
         return self.releases

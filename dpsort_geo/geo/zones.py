@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List
+from typing import Any, List, Union
 
 import geopandas as gpd
 import numpy as np
@@ -10,8 +10,11 @@ import shapely
 
 from ..core.errors import BadInputError
 
+#: polygons to count in
+Zones = Union[gpd.GeoDataFrame, gpd.GeoSeries]
 
-def zone_frame(zones: Any) -> "tuple[gpd.GeoDataFrame, List[Any]]":
+
+def zone_frame(zones: Zones) -> "tuple[gpd.GeoDataFrame, List[Any]]":
     """A table of polygons, and the polygons; anything else is refused."""
     if isinstance(zones, gpd.GeoSeries):
         frame = gpd.GeoDataFrame(geometry=zones)

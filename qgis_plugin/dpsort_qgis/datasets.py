@@ -12,6 +12,7 @@ from qgis.core import QgsApplication, QgsProviderRegistry, QgsVectorLayer
 
 from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed, default_path, table_mark
+from ._vendor.dpsort_geo.private.ledger_names import LONGEST_NAME
 from ._vendor.dpsort_geo.rules.budget import exact_epsilon
 from .i18n import everywhere, tr
 from .promise import PROMISE
@@ -19,7 +20,6 @@ from .promise import PROMISE
 #: custom properties of layers
 _NAME = "dpsort/dataset"
 _PUBLISHED = "dpsort/published"
-_LONGEST = 200
 
 
 def ledger():
@@ -69,7 +69,7 @@ def _is_query(text):
 
 
 def _shortened(source):
-    if len(source) <= _LONGEST:
+    if len(source) <= LONGEST_NAME:
         return source
     return source[:120] + " " + hashlib.sha256(source.encode()).hexdigest()[:40]
 

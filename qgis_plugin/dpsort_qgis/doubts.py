@@ -1,9 +1,7 @@
 """What a publisher should know before paying: said on the card, before paying, and in the log."""
 
+from ._vendor.dpsort_geo.rules.budget import HIGH_EPSILON
 from .i18n import number_text, tr
-
-#: above this an epsilon, or all of them together, promise little
-HIGH = 3
 
 
 def doubts(filtered=False, selected=False, epsilon=0.0, total=0.0):
@@ -23,9 +21,9 @@ def doubts(filtered=False, selected=False, epsilon=0.0, total=0.0):
                 "itself tells something that epsilon does not cover."
             )
         )
-    if epsilon > HIGH:
+    if epsilon > HIGH_EPSILON:
         found.append(tr("An epsilon above 3 promises little privacy."))
-    elif total > HIGH:
+    elif total > HIGH_EPSILON:
         words = tr(
             "With this release, epsilon {total} will have been spent on this data set in all, "
             "and above 3 there is little privacy left."

@@ -17,7 +17,7 @@ from ._vendor.dpsort_geo.errors import BadInputError
 from .axis_fields import field_kind, slice_values
 from .compat import field
 from .i18n import tr
-from .releases import Cancelled
+from .releases import CancelledError
 
 #: one plain point in little-endian well-known binary
 WKB_POINT = np.dtype([("order", "u1"), ("type", "<u4"), ("x", "<f8"), ("y", "<f8")])
@@ -46,7 +46,7 @@ def write_points(sink, crs, axes, chunks, total, feedback, paid=False, start=50.
         table["order"], table["type"], table["x"], table["y"] = 1, 1, x, y
         for first in range(0, x.size, BATCH):
             if feedback.isCanceled() and not paid:
-                raise Cancelled
+                raise CancelledError
             here = slice(first, first + BATCH)
             parts = _parts(table[here], [label[here] for label in labels], values)
             singles = _taken_apart(parts, axis_fields(axes), crs)

@@ -20,7 +20,7 @@ from .area import leak
 from .host import check_grids, crs_text, transformed
 from .i18n import tr
 from .point_layers import WKB_POINT
-from .releases import Cancelled
+from .releases import CancelledError
 
 #: features between two looks at the cancel button
 CHUNK = 5000
@@ -128,7 +128,7 @@ def read_points(taken, working_crs, context, feedback, words, see=None):
     while True:
         blocks, beside = _next_features(features, readers)
         if feedback.isCanceled():
-            raise Cancelled
+            raise CancelledError
         if not blocks:
             return
         x, y, beside = _coordinates(blocks, beside, bool(words.person))

@@ -9,13 +9,12 @@ from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.frame.ground import metres_at
 from ._vendor.dpsort_geo.frame.host import LONLAT
 from ._vendor.dpsort_geo.frame.rings import box_ring
-from ._vendor.dpsort_geo.public.picture import default_cell, picture
+from ._vendor.dpsort_geo.public.picture import MOST_CELLS, default_cell, picture
 from .host import crs_of
 from .i18n import tr
 
 #: an area wider than this, in metres, is not for a UTM zone
 _WIDE = 1_000_000
-_MOST_PIXELS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +61,7 @@ def density_raster(reading, crs, cell=None):
 def _warped(reading, crs, cell):
     """What lies at the centre of each pixel, taken from a picture of half the pixel's size."""
     frame, host = reading.frame, reading.frame.host
-    finer = cell / 2 if 4 * (frame.side / cell) ** 2 < _MOST_PIXELS else cell
+    finer = cell / 2 if 4 * (frame.side / cell) ** 2 < MOST_CELLS else cell
     shown = picture(reading.decoded, frame, finer)
     there = shown.per_km2(frame)
     x0, y0, side = frame.grid.x0, frame.grid.y0, frame.grid.side
@@ -75,7 +74,7 @@ def _warped(reading, crs, cell):
     width, height = (
         math.ceil((float(one.max()) - low) / size) for one, low in ((x, west), (y, south))
     )
-    if width * height > _MOST_PIXELS:
+    if width * height > MOST_CELLS:
         raise BadInputError(tr("That makes more than four million pixels; give a larger pixel."))
     north = south + height * size
     px = np.tile(west + (np.arange(width) + 0.5) * size, height)

@@ -30,7 +30,7 @@ class Reading:
             self.frame = dataclasses.replace(self.frame, grid=inside)
         self.decoded = decode(release, inside=inside)
 
-    def points(self, spread, crs, paid=False):
+    def points(self, diffuse, crs, paid=False):
         """Chunks of x, y in a CRS, and labels of each axis; refuses what QGIS would hardly show.
 
         A small file may claim any number of points; who has just paid for them gets them all.
@@ -43,7 +43,7 @@ class Reading:
                     "--most'."
                 )
             )
-        pieces = chunks(self.decoded, spread, most=self.release.size)
+        pieces = chunks(self.decoded, diffuse, most=self.release.size)
         return self._labelled(pieces, crs)
 
     def _labelled(self, pieces, crs):

@@ -10,7 +10,7 @@ from .host import QgisHost, crs_of
 from .i18n import tr
 
 
-class Cancelled(Exception):
+class CancelledError(Exception):
     """The user pressed cancel; nothing was published."""
 
 

@@ -13,7 +13,7 @@ from qgis.PyQt.QtGui import QImage
 from ._vendor.dpsort_geo.atomic import write_text
 from ._vendor.dpsort_geo.curve.blocks import pixel_area
 from ._vendor.dpsort_geo.errors import NotVerifiedError
-from ._vendor.dpsort_geo.frame.area import wrapped
+from ._vendor.dpsort_geo.frame.area import wrap_box
 from ._vendor.dpsort_geo.frame.host import LONLAT
 from ._vendor.dpsort_geo.frame.rings import box_ring
 from ._vendor.dpsort_geo.public.picture import RAMP, picture
@@ -161,7 +161,7 @@ def _area(frame):
     if not known.any():
         return "-"
     lon, lat = lon[known], lat[known]
-    box = wrapped((float(lon.min()), float(lat.min()), float(lon.max()), float(lat.max())))
+    box = wrap_box((float(lon.min()), float(lat.min()), float(lon.max()), float(lat.max())))
     west, south, east, north = (number_text(f"{edge:.4f}") for edge in box)
     return tr("{west}° to {east}° east, {south}° to {north}° north").format(
         west=west, south=south, east=east, north=north

@@ -15,7 +15,7 @@ import dpsort_geo as dp
 from dpsort_geo.cli import main
 from dpsort_geo.core.errors import BadInputError
 from dpsort_geo.core.rules.axes import make_axes
-from dpsort_geo.geo.private.axes import with_axes
+from dpsort_geo.geo.private.axes import count_with_axes
 from dpsort_geo.geo.private.cluster import count_points
 from dpsort_geo.geo.private.parts import Work
 from dpsort_geo.geo.private.rows import Choice
@@ -56,7 +56,7 @@ RELEASE = dp.publish(FRAME, 3, DOMAIN, by=BY, time=YEAR)
 
 
 def counted(points, values=None, **options):
-    return with_axes(points, DOMAIN, AXES, Choice(**options), None, values, None)[0]
+    return count_with_axes(points, DOMAIN, AXES, Choice(**options), None, values, None)[0]
 
 
 TABLE = counted(FRAME)

@@ -9,8 +9,7 @@ import shapely
 
 import dpsort_geo as dp
 from dpsort_geo.core.errors import BadInputError
-from dpsort_geo.geo.layers import read_polygons
-from dpsort_geo.geo.polygons import read_quickly
+from dpsort_geo.geo.polygons import read_polygons, read_quickly
 
 WARDS = gpd.GeoDataFrame(
     {"crs": ["a", "b"]},

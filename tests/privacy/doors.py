@@ -27,7 +27,7 @@ import shapely
 
 import dpsort_geo as dp
 from dpsort_geo.core.errors import BadInputError
-from dpsort_geo.core.private.persons import _numbered, joined_names
+from dpsort_geo.core.private.persons import joined_names, number_persons
 from dpsort_geo.core.private.slices import joint_slices
 from dpsort_geo.core.rules.axes import make_axes
 from dpsort_geo.geo.private.points import point_stream, projected
@@ -77,7 +77,7 @@ def understood(door: Door, folder: Path, records: Sequence[Record], domain: Any)
             ys.append(y)
             names.append(np.asarray(who))
             cells.append(domain.grid.curve_index(*projected(domain, stream, x, y)))
-        code = _numbered(joined_names(names))
+        code = number_persons(joined_names(names))
     except BadInputError:
         return None
     cell = np.concatenate(cells)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import dpsort_geo as dp
 from dpsort_geo.core.errors import BadInputError
-from dpsort_geo.core.private.persons import _numbered, joined_names
+from dpsort_geo.core.private.persons import joined_names, number_persons
 from dpsort_geo.geo.private import files
 
 pytestmark = pytest.mark.filterwarnings("ignore::dpsort_geo.PrivacyWarning")
@@ -44,7 +44,7 @@ ODD = st.one_of(
 def partition(names) -> tuple[int, ...] | None:
     """Who is the same person as whom, as the number of the first row with that name."""
     try:
-        code = _numbered(names)
+        code = number_persons(names)
     except BadInputError:
         return None
     return tuple(int(np.flatnonzero(code == c)[0]) for c in code)
@@ -246,9 +246,9 @@ def test_a_series_of_persons_with_another_index_is_refused():
 )
 def test_values_that_are_no_names_are_refused(names):
     with pytest.raises(BadInputError, match="told apart by text or by numbers"):
-        _numbered(names)
+        number_persons(names)
 
 
 def test_whole_numbers_that_went_through_a_short_decimal_column_are_refused():
     with pytest.raises(BadInputError, match="too long for a decimal column"):
-        _numbered(np.array([2**24, 2**24 + 1], np.float32))
+        number_persons(np.array([2**24, 2**24 + 1], np.float32))

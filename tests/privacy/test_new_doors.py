@@ -30,7 +30,7 @@ from hypothesis import strategies as st
 
 import dpsort_geo as dp
 from dpsort_geo.core.errors import BadInputError
-from dpsort_geo.core.private.persons import _numbered, joined_names
+from dpsort_geo.core.private.persons import joined_names, number_persons
 from dpsort_geo.geo.private import delimited
 from dpsort_geo.geo.private.points import point_stream, projected
 from dpsort_geo.geo.private.table import Reading
@@ -257,7 +257,7 @@ def cells_and_persons(way: str, records: list[Record]) -> Optional[list[tuple[An
         if person is None:
             return [(one, None) for one in cell]
         try:
-            code = _numbered(joined_names([np.asarray(part[2]) for part in parts]))
+            code = number_persons(joined_names([np.asarray(part[2]) for part in parts]))
         except BadInputError:
             return None
     first = {c: i for i, c in reversed(list(enumerate(code.tolist())))}

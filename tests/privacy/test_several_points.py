@@ -507,7 +507,7 @@ MUTANTS = {
         test_a_stream_counts_up_to_m_points_of_each_person_over_all_batches,
     ),
     "a gap in one of the columns joined to another person": (
-        persons, [("        _numbered(part)  # refuses what is missing, or no name\n",
+        persons, [("        number_persons(part)  # refuses what is missing, or no name\n",
                    "        pass\n"),
                   ("zip(*(part.tolist() for part in parts))",
                    "zip(*([one if one == one and one is not None else 'ann' for one in "

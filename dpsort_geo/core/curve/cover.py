@@ -63,17 +63,17 @@ def gather_rows(key: Array, start: Array, stop: Array, order: int) -> Tuple[Arra
 
     Runs of one row must not overlap, but may touch.
     """
-    key, start, stop = _at_depth(key, start, stop, 1, order)
+    key, start, stop = _find_stretches(key, start, stop, 1, order)
     found: List[Tuple[Array, Array, Array]] = []
     for level in range(order, -1, -1):
         if not key.size:
             break
         if level:
             # a parent is full where both of its rows are, over whole pairs of columns
-            both = _at_depth(key >> 1, start, stop, 2, level)
+            both = _find_stretches(key >> 1, start, stop, 2, level)
             row, first, last = both[0], (both[1] + 1) >> 1, both[2] >> 1
             row, first, last = (part[first < last] for part in (row, first, last))
-            rest = _at_depth(
+            rest = _find_stretches(
                 np.concatenate([key, row * 2, row * 2 + 1]),
                 np.concatenate([start, first * 2, first * 2]),
                 np.concatenate([stop, last * 2, last * 2]),
@@ -139,7 +139,7 @@ def ring_edges(zones: Sequence[Rings]) -> Tuple[Array, Array, Array]:
     >>> owner.tolist(), head[-1].tolist()
     ([1, 1, 1], [0.0, 0.0])
     """
-    rings = [_shaped_ring(ring) for zone in zones for ring in zone]
+    rings = [_shape_ring(ring) for zone in zones for ring in zone]
     if not rings:
         return np.zeros(0, np.int64), np.zeros((0, 2)), np.zeros((0, 2))
     corners = np.array([len(ring) for ring in rings])
@@ -153,10 +153,10 @@ def ring_edges(zones: Sequence[Rings]) -> Tuple[Array, Array, Array]:
 
 def checked_ring(ring: Array) -> Array:
     """A ring as an array of at least three finite corners."""
-    return _finite(_shaped_ring(ring))
+    return _finite(_shape_ring(ring))
 
 
-def _shaped_ring(ring: Array) -> Array:
+def _shape_ring(ring: Array) -> Array:
     ring = np.asarray(ring, np.float64)
     if ring.ndim != 2 or ring.shape[1] != 2 or len(ring) < 3:
         raise BadInputError("A ring of a polygon needs at least three (x, y) corners.")
@@ -169,7 +169,7 @@ def _finite(corners: Array) -> Array:
     return corners
 
 
-def _at_depth(
+def _find_stretches(
     key: Array, start: Array, stop: Array, depth: int, level: int
 ) -> Tuple[Array, Array, Array]:
     """Maximal stretches of each row that exactly ``depth`` of the given runs cover."""

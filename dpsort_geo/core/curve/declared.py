@@ -113,14 +113,14 @@ def declare(rings: Sequence[Rings], grid: Grid) -> DeclaredZones:
     first = np.searchsorted(edge, start)
     many = np.searchsorted(edge, stop) - first
     if many.sum() > _MOST_PARTS:
-        raise _overlapping()
+        raise _overlap_error()
     part = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
     owner = np.full(edge.size - 1, len(rings), np.int64)
     np.minimum.at(owner, np.repeat(first, many) + part, np.repeat(zone, many))
     before = np.bincount(zone, span.astype(np.float64), len(rings))
     after = np.bincount(owner, np.diff(edge).astype(np.float64), len(rings) + 1)[:-1]
     if np.any(after < (1 - _SLIVER) * before):
-        raise _overlapping()
+        raise _overlap_error()
     room = np.bincount(owner, np.diff(grid.allowed_before(edge)), len(rings) + 1)
     room[-1] = 0
     if not room.any():
@@ -135,7 +135,7 @@ def declare(rings: Sequence[Rings], grid: Grid) -> DeclaredZones:
     return DeclaredZones(edge[kept], owner[kept], grid.order)
 
 
-def _overlapping() -> BadInputError:
+def _overlap_error() -> BadInputError:
     return BadInputError(
         "Zones that are declared must not overlap: a point counts in one of them, or in none."
     )

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import BadInputError
 from . import hilbert
 from .mask import Mask, check_runs
-from .nearest import nearest_allowed
+from .nearest import find_nearest
 
 Array = np.ndarray
 
@@ -164,7 +164,7 @@ class Grid:
         if not x.size:
             return np.zeros(0, bool)
         if self.runs is None:
-            astray = self._beyond((x - self.x0) / self.cell, (y - self.y0) / self.cell)
+            astray = self._find_outside((x - self.x0) / self.cell, (y - self.y0) / self.cell)
         else:
             astray = self._index_or_astray(x, y)[1]
         return np.ones(x.size, bool) if astray is None else ~astray
@@ -203,7 +203,7 @@ class Grid:
             # many lost points share a cell: look for the nearest allowed one only once
             cell = np.stack(self.columns_and_rows(x[who], y[who]), axis=1)
             cell, which = np.unique(cell, axis=0, return_inverse=True)
-            index[who] = nearest_allowed(self.mask, cell[:, 0], cell[:, 1])[which.reshape(-1)]
+            index[who] = find_nearest(self.mask, cell[:, 0], cell[:, 1])[which.reshape(-1)]
         return index
 
     def _index_or_astray(self, x: Array, y: Array) -> Tuple[Array, Optional[Array]]:
@@ -217,7 +217,7 @@ class Grid:
                 "Every coordinate must be a finite number; remove empty points first."
             )
         column, row = (x - self.x0) / self.cell, (y - self.y0) / self.cell
-        beyond = None if self.runs is None else self._beyond(column, row)
+        beyond = None if self.runs is None else self._find_outside(column, row)
         # where nothing is negative, cutting off the fraction rounds down
         last = float(2**self.order - 1)
         word = np.uint32 if self.order <= 16 else np.int64
@@ -229,7 +229,7 @@ class Grid:
         astray = self.mask.is_forbidden(index)
         return index, astray if beyond is None else astray | beyond
 
-    def _beyond(self, column: Array, row: Array) -> Optional[Array]:
+    def _find_outside(self, column: Array, row: Array) -> Optional[Array]:
         """Which points lie beyond the square; None if none does."""
         side = 2.0**self.order
         if min(column.min(), row.min()) >= 0 and max(column.max(), row.max()) < side:

@@ -18,10 +18,10 @@ Array = np.ndarray
 _CHUNK = 15 << 10
 
 
-def nearest_allowed(mask: Mask, column: Array, row: Array) -> Array:
+def find_nearest(mask: Mask, column: Array, row: Array) -> Array:
     """Curve index of the allowed cell nearest to each cell; the smallest index among equals.
 
-    >>> nearest_allowed(Mask(np.array([[0, 2]]), 1), np.array([5, -3]), np.array([1, 1]))
+    >>> find_nearest(Mask(np.array([[0, 2]]), 1), np.array([5, -3]), np.array([1, 1]))
     array([1, 1])
     """
     found = [np.zeros(0, np.int64)]
@@ -36,7 +36,7 @@ def _descend(mask: Mask, column: Array, row: Array) -> Array:
 
     A first, greedy descent finds some near cell.
     """
-    bound = _near_enough(mask, column, row)
+    bound = _bound_distance(mask, column, row)
     who = np.arange(column.size)
     node = np.zeros(column.size, np.int64)
     for level in range(1, mask.order + 1):
@@ -56,7 +56,7 @@ def _descend(mask: Mask, column: Array, row: Array) -> Array:
     return node[order][first]
 
 
-def _near_enough(mask: Mask, column: Array, row: Array) -> Array:
+def _bound_distance(mask: Mask, column: Array, row: Array) -> Array:
     """Squared distance to an allowed cell that a descent to the nearest corners finds."""
     node = np.zeros(column.size, np.int64)
     near = np.zeros(column.size, np.int64)

@@ -44,7 +44,7 @@ def overlap(zones: Sequence[Rings], grid: Grid) -> Blocks:
     key = np.concatenate([key[own], key[between]])
     first = np.concatenate([column[own], column[between] + 1])
     last = np.concatenate([column[own] + 1, next_column[between]])
-    share = _odd(np.concatenate([winding[own], after[between]]))
+    share = _share_of_odd(np.concatenate([winding[own], after[between]]))
     full = share > 1 - _NEAR
     cut = np.flatnonzero((share > _NEAR) & ~full)
     blocks = gather_rows(key[full], first[full], last[full], grid.order)
@@ -55,7 +55,7 @@ def overlap(zones: Sequence[Rings], grid: Grid) -> Blocks:
     return Blocks(zone, level, index, np.concatenate(shares))
 
 
-def _odd(winding: Array) -> Array:
+def _share_of_odd(winding: Array) -> Array:
     """The share of a cell that lies inside an odd number of rings, from its mean winding number."""
     return np.abs(winding - 2 * np.rint(winding / 2))
 

@@ -92,12 +92,12 @@ def ledger_text(bounds: Bounds, crs: str, order: int) -> str:
 def area_of_box(host: Host, bounds: Any, crs: Crs) -> Area:
     """The area of a box ``(west, south, east, north)``."""
     degrees = host.is_geographic(crs)
-    box = _checked(bounds, degrees)
+    box = _check_bounds(bounds, degrees)
     if not degrees:
         return Area(host, [box_ring(*box, pieces=1)], crs, crs, box)
     working = host.equal_area(crs, choose_projection(box))
     ring = project_ring(host, box_ring(*box), crs, working, (box[0] + box[2]) / 2)
-    return Area(host, [ring], crs, working, wrapped(box))
+    return Area(host, [ring], crs, working, wrap_box(box))
 
 
 def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
@@ -116,7 +116,7 @@ def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
     rings = [
         project_ring(host, ring, crs, working, centre) for ring in rings_of(cut(polygons, size))
     ]
-    return Area(host, rings, crs, working, wrapped(box))
+    return Area(host, rings, crs, working, wrap_box(box))
 
 
 def choose_projection(box: Bounds) -> EqualArea:
@@ -134,7 +134,7 @@ def choose_projection(box: Bounds) -> EqualArea:
     return EqualArea(0.0 if west >= -180 and east <= 180 else lon)
 
 
-def _checked(bounds: Any, degrees: bool) -> Bounds:
+def _check_bounds(bounds: Any, degrees: bool) -> Bounds:
     try:
         west, south, east, north = (float(value) for value in bounds)
     except (TypeError, ValueError):
@@ -143,7 +143,7 @@ def _checked(bounds: Any, degrees: bool) -> Bounds:
         raise BadInputError("Bounds must be finite numbers: west, south, east, north.")
     if degrees:
         if not (south >= -90 and north <= 90 and abs(west) <= 360 and abs(east) <= 360):
-            raise _not_degrees()
+            raise _degrees_error()
         if west > east and east + 360 - west < 180:
             east += 360
     if west > east or south > north:
@@ -157,14 +157,14 @@ def _checked(bounds: Any, degrees: bool) -> Bounds:
     return west, south, east, north
 
 
-def _not_degrees() -> BadInputError:
+def _degrees_error() -> BadInputError:
     return BadInputError(
         "The area's coordinates are not degrees, but its CRS is in degrees; "
         "give them in degrees, or the CRS that they are in."
     )
 
 
-def wrapped(box: Bounds) -> Bounds:
+def wrap_box(box: Bounds) -> Bounds:
     """Bounds with both longitudes in [-180, 180]; west > east says: across the antimeridian."""
     west, south, east, north = box
     if not (west >= -180 and east <= 180):
@@ -177,7 +177,7 @@ def _bounds_in_degrees(polygons: Polygons) -> Bounds:
     parts = np.array([[ring.min(axis=0), ring.max(axis=0)] for ring, *_ in polygons])
     low, high = parts[:, 0], parts[:, 1]
     if low[:, 1].min() < -90 or high[:, 1].max() > 90 or np.abs(parts[:, :, 0]).max() > 360:
-        raise _not_degrees()
+        raise _degrees_error()
     west, east = narrowest(low[:, 0], high[:, 0])
     return west, float(low[:, 1].min()), east, float(high[:, 1].max())
 

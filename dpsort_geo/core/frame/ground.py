@@ -67,7 +67,7 @@ class Frame:
 
     def project(self, x: Array, y: Array, crs: Crs = None) -> Tuple[Array, Array]:
         """Coordinates in ``crs`` (the area's own, when None) to the working CRS."""
-        return self._moved(x, y, self.crs if crs is None else crs, self.working_crs)
+        return self._transform(x, y, self.crs if crs is None else crs, self.working_crs)
 
     def unproject(self, x: Array, y: Array, crs: Crs = None) -> Tuple[Array, Array]:
         """Coordinates in the working CRS to ``crs`` (the area's own, when None).
@@ -80,9 +80,9 @@ class Frame:
         if edge is not None:
             west, south, east, north = edge
             x, y = np.clip(x, west, east), np.clip(y, south, north)
-        return self._moved(x, y, self.working_crs, target)
+        return self._transform(x, y, self.working_crs, target)
 
-    def _moved(self, x: Array, y: Array, source: Crs, target: Crs) -> Tuple[Array, Array]:
+    def _transform(self, x: Array, y: Array, source: Crs, target: Crs) -> Tuple[Array, Array]:
         x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
         return (x, y) if source == target else self.host.transform(x, y, source, target)
 

@@ -45,12 +45,12 @@ def zone_rings(frame: Frame, zones: Iterable[Polygons], crs: Crs) -> List[List[A
     if _is_cylinder(host, source):
         # such a map breaks at the far meridian and has no poles; degrees can be put together
         source = host.crs_of(LONLAT)
-        zones = [_in_degrees(host, zone, crs, source) for zone in zones]
+        zones = [_to_degrees(host, zone, crs, source) for zone in zones]
     box, every = surroundings(frame, source), list(zones)
     for number in _reaching_out(every, box).tolist():
         zone = _finite(every[number])
         if box is not None:
-            every[number] = _near(host, zone, box, host.is_geographic(source))
+            every[number] = _clip(host, zone, box, host.is_geographic(source))
     return _bend(frame, [rings_of(zone) for zone in every], source, box)
 
 
@@ -59,7 +59,7 @@ def share_near(frame: Frame, zones: Iterable[Polygons], crs: Crs) -> Array:
     host, source, every = frame.host, crs, list(zones)
     if source != frame.working_crs and _is_cylinder(host, source):
         source = host.crs_of(LONLAT)
-        every = [_in_degrees(host, zone, crs, source) for zone in every]
+        every = [_to_degrees(host, zone, crs, source) for zone in every]
     box = None if source == frame.working_crs else surroundings(frame, source)
     if box is None:
         return np.ones(len(every))
@@ -80,7 +80,7 @@ def _reaching_out(zones: Sequence[Polygons], box: Optional[Bounds]) -> Array:
 
 def _share_in(host: Host, zone: Polygons, box: Bounds, degrees: bool) -> float:
     whole = _area_of(zone, degrees)
-    return min(_area_of(_near(host, zone, box, degrees), degrees) / whole, 1.0) if whole else 1.0
+    return min(_area_of(_clip(host, zone, box, degrees), degrees) / whole, 1.0) if whole else 1.0
 
 
 def _area_of(zone: Polygons, degrees: bool) -> float:
@@ -163,7 +163,7 @@ def _is_cylinder(host: Host, crs: Crs) -> bool:
     return bool(abs(x[0] - x[1]) < small and np.ptp(y[[0, 2, 3]]) < small)
 
 
-def _in_degrees(host: Host, zone: Polygons, crs: Crs, degrees: Crs) -> Polygons:
+def _to_degrees(host: Host, zone: Polygons, crs: Crs, degrees: Crs) -> Polygons:
     """Straight lines on a cylinder may bend in degrees, but for meridians and parallels."""
     if not zone:
         return zone
@@ -176,7 +176,7 @@ def _in_degrees(host: Host, zone: Polygons, crs: Crs, degrees: Crs) -> Polygons:
     return host.unite(_finite(moved))
 
 
-def _near(host: Host, zone: Polygons, box: Bounds, turns: bool) -> Polygons:
+def _clip(host: Host, zone: Polygons, box: Bounds, turns: bool) -> Polygons:
     """The part of a zone in a box; in degrees, wherever the zone is a whole turn away too."""
     if not zone:
         return zone
@@ -206,7 +206,7 @@ def surroundings(frame: Frame, crs: Crs) -> Optional[Bounds]:
         return _surroundings_in_degrees(frame, crs, unwrapped(x[known], middle), y[known], middle)
     if not known.all():
         return None
-    return _widened(float(x.min()), float(y.min()), float(x.max()), float(y.max()))
+    return _widen(float(x.min()), float(y.min()), float(x.max()), float(y.max()))
 
 
 def _middle(frame: Frame, crs: Crs) -> float:
@@ -222,7 +222,7 @@ def _surroundings_in_degrees(
 ) -> Bounds:
     """With a pole in the domain, all longitudes; a wide map goes around the globe."""
     grid = frame.grid
-    west, south, east, north = _widened(lon.min(), lat.min(), lon.max(), lat.max())
+    west, south, east, north = _widen(lon.min(), lat.min(), lon.max(), lat.max())
     around = east - west > 300
     for pole in (-90.0, 90.0):
         x, y = frame.project(np.array([middle]), np.array([pole]), crs)
@@ -242,6 +242,6 @@ def _half_turn(frame: Frame) -> float:
     return 180.0 if whole else _HALF_TURN
 
 
-def _widened(west: float, south: float, east: float, north: float) -> Bounds:
+def _widen(west: float, south: float, east: float, north: float) -> Bounds:
     more = _MARGIN * max(east - west, north - south)
     return west - more, south - more, east + more, north + more

@@ -132,7 +132,7 @@ class Cells:
     def _nodes(self) -> Array:
         """How many points come before each quadtree node of that level, and in all."""
         shift = 2 * (self.grid.order - self._node_level)
-        return self.packed.before(np.arange(4**self._node_level + 1, dtype=np.int64) << shift)
+        return self.packed.before_each(shift, 4**self._node_level)
 
 
 def count_cells(grid: Grid, x: Array, y: Array) -> Cells:
@@ -142,12 +142,12 @@ def count_cells(grid: Grid, x: Array, y: Array) -> Cells:
     >>> cells.index, cells.count
     (array([0, 3]), array([2, 1]))
     """
-    return _counted(grid, grid.curve_index(x, y, out=np.empty(np.size(x), word(grid))))
+    return _count_indices(grid, grid.curve_index(x, y, out=np.empty(np.size(x), word(grid))))
 
 
 def from_index(grid: Grid, index: Array) -> Cells:
     """Count allowed curve indices, given in any order."""
-    return _counted(grid, np.array(index, word(grid)))
+    return _count_indices(grid, np.array(index, word(grid)))
 
 
 class Tally:
@@ -198,7 +198,7 @@ def word(grid: Grid) -> "np.dtype[Any]":
     return np.dtype(np.uint32 if grid.order <= 16 else np.int64)
 
 
-def _counted(grid: Grid, index: Array) -> Cells:
+def _count_indices(grid: Grid, index: Array) -> Cells:
     """Count indices, sorting them in place."""
     index.sort()
     return Cells.of(grid, Packed(pack_sorted(index)))

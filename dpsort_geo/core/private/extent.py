@@ -11,7 +11,7 @@ from typing import Any, Optional, Tuple
 
 import numpy as np
 
-from ..frame.area import wrapped
+from ..frame.area import wrap_box
 from ..frame.host import Bounds
 from ..frame.rings import box_ring
 
@@ -152,7 +152,7 @@ def _exact(area: Any, box: Bounds) -> Array:
 
 def _bounds(area: Any, box: Bounds) -> Bounds:
     """A box as the bounds of the area are written."""
-    return wrapped(box) if area.host.is_geographic(area.crs) else box
+    return wrap_box(box) if area.host.is_geographic(area.crs) else box
 
 
 def _sides(edges: Array) -> Array:

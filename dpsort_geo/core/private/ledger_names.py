@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import BadInputError
 
-_LONGEST_NAME = 200
+LONGEST_NAME = 200
 _LONGEST_PATH = 4096
 
 
@@ -28,7 +28,7 @@ def path_text(release: Any) -> str:
 
 def check_name(text: str, what: str = "dataset") -> str:
     """The name of a data set, or of a population, in one spelling."""
-    name = check_line(what, text, _LONGEST_NAME)
+    name = check_line(what, text, LONGEST_NAME)
     if not name:
         whom = "the data set, such as 'calls-2024'" if what == "dataset" else "the population"
         raise BadInputError(f"The ledger needs a name for {whom}.")

@@ -88,13 +88,13 @@ def discrete_laplace(numerator: Any, denominator: Any, size: Size = None) -> Int
     shape, t, s = t.shape, t.reshape(-1), s.reshape(-1)
     if object in (t.dtype, s.dtype):
         common = np.gcd(t, s)
-        t, s = _narrowed(t // common), _narrowed(s // common)
+        t, s = _narrow(t // common), _narrow(s // common)
     if object in (t.dtype, s.dtype):
         draws = [discrete_laplace_reference(int(a), int(b), randbelow) for a, b in zip(t, s)]
         noise = np.array(draws, dtype=object)
     else:
         noise = _sample(t, s)
-    return _narrowed(noise, _ROOM).reshape(shape)
+    return _narrow(noise, _ROOM).reshape(shape)
 
 
 def discrete_laplace_reference(
@@ -268,10 +268,10 @@ def _whole_numbers(values: Any, name: str) -> NDArray[Any]:
         )
     if array.size and array.min() < 1:
         raise BadInputError(f"The {name} of the noise scale must be at least 1.")
-    return _narrowed(array)
+    return _narrow(array)
 
 
-def _narrowed(values: NDArray[Any], limit: int = _LIMIT) -> NDArray[Any]:
+def _narrow(values: NDArray[Any], limit: int = _LIMIT) -> NDArray[Any]:
     """As int64 if all values fit, else as Python integers."""
     fits = not values.size or (int(values.min()) >= -limit and int(values.max()) < limit)
     return values.astype(np.int64 if fits else object, copy=False)

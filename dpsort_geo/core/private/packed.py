@@ -23,6 +23,8 @@ _AT_ONCE = 4
 #: up to so many cells are looked up in a table that is open beside the packed one, 32 MB at most:
 #: a release asks a dozen times for what comes before its nodes
 _FEW = 1 << 21
+#: sums below this are exact in floating point
+_EXACT = 1 << 53
 _NARROW = (np.uint8, np.uint16, np.uint32, np.int64)
 _BY_WIDTH = {np.dtype(kind).itemsize: kind for kind in _NARROW}
 
@@ -110,6 +112,25 @@ class Packed:
             found[here] = below[np.searchsorted(key, edge[here])] + self._before[start]
         return found
 
+    def before_each(self, shift: int, steps: int) -> Array:
+        """The same for the edges 0, 1, ..., ``steps`` times 2^shift; the last is above all numbers.
+
+        >>> Packed(pack(np.array([3, 5, 9]), np.array([1, 2, 1]))).before_each(2, 3)
+        array([0, 1, 3, 4])
+        """
+        found = np.zeros(steps + 1, np.int64)
+        for block in self.blocks:
+            base = block.first >> shift
+            step = block.offset.astype(np.int64)
+            step += block.first - (base << shift)
+            step >>= shift
+            here = found[base + 1 : base + 2 + int(step[-1])]
+            if block.total < _EXACT:
+                here += np.bincount(step, block.count).astype(np.int64)
+            else:
+                np.add.at(here, step, block.count)
+        return np.cumsum(found, out=found)
+
 
 def pack(key: Array, count: Array) -> Iterator[Block]:
     """Blocks of numbers that are sorted, each once, with their counts.
@@ -136,7 +157,7 @@ def pack_sorted(index: Array) -> Iterator[Block]:
         begins = np.ones(here.size, bool)
         np.not_equal(here[1:], here[:-1], out=begins[1:])
         first = np.flatnonzero(begins)
-        yield from pack(here[first].astype(np.int64), np.diff(np.append(first, here.size)))
+        yield from pack(here[first], np.diff(np.append(first, here.size)))
         start = stop
 
 

@@ -44,7 +44,7 @@ def spread_units(index: Array, person: Any, units: int) -> Tuple[Array, Array]:
     >>> place, mass / 2**20
     (array([0, 3, 3]), array([0.66666698, 0.33333302, 1.        ]))
     """
-    code, index = _by_person(index, person)
+    code, index = _sort_by_person(index, person)
     if not code.size:
         return index, np.zeros(0, np.int64)
     persons = int(code[-1]) + 1
@@ -78,7 +78,7 @@ def choose_places(index: Array, person: Any, points: int) -> Array:
     """
     if not 1 <= points <= 1000:
         raise BadInputError("The number of points per person must lie between 1 and 1000.")
-    code, index = _by_person(index, person)
+    code, index = _sort_by_person(index, person)
     start = np.flatnonzero(np.r_[True, code[1:] != code[:-1]][: code.size])
     owned = np.diff(np.append(start, code.size))
     step = 2 * np.arange(points, dtype=np.int64) + 1
@@ -96,7 +96,7 @@ def take_points(person: Any, most: int, below: Draw = draw_below) -> Array:
     >>> take_points(["ann", "bob", "bob"], 2)
     array([0, 1, 2])
     """
-    code = _numbered(person)
+    code = number_persons(person)
     row = np.argsort(code, kind="stable")
     start = np.flatnonzero(np.r_[True, np.diff(code[row]) > 0][: code.size])
     owned = np.diff(np.append(start, code.size))
@@ -123,32 +123,32 @@ def pair_names(columns: Sequence[Any]) -> Array:
     if any(part.ndim != 1 or part.size != parts[0].size for part in parts):
         raise BadInputError("There must be exactly one person for each point.")
     for part in parts:
-        _numbered(part)  # refuses what is missing, or no name
+        number_persons(part)  # refuses what is missing, or no name
     return np.fromiter(zip(*(part.tolist() for part in parts)), object, parts[0].size)
 
 
-def _by_person(index: Array, person: Any) -> Tuple[Array, Array]:
+def _sort_by_person(index: Array, person: Any) -> Tuple[Array, Array]:
     """Person number and place of every point, sorted by person, then by place."""
-    code = _numbered(person)
+    code = number_persons(person)
     if code.shape != index.shape:
         raise BadInputError("There must be exactly one person for each point.")
     order = np.lexsort((index, code))
     return code[order], index[order]
 
 
-def _numbered(person: Any) -> Array:
+def number_persons(person: Any) -> Array:
     """Persons as 0, 1, 2, ...; the numbering itself never leaves the publisher."""
     named = person if isinstance(person, np.ndarray) else names_of(person)
     if named.ndim != 1:
         raise BadInputError("The persons must be one column of names or numbers.")
     if named.dtype == object:
-        return _numbered_objects(named)
+        return _number_objects(named)
     if np.any(np.ma.getmaskarray(named)) or np.any(named != named):  # NaN and NaT are not equal
-        raise _missing()
+        raise _missing_error()
     if named.dtype.kind == "b":
-        raise _not_a_name()
+        raise _name_error()
     if named.dtype.kind == "f" and bool((np.abs(named) >= _exact_below(named.dtype)).any()):
-        raise _too_long()
+        raise _length_error()
     return np.unique(np.asarray(named), return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
@@ -162,7 +162,7 @@ def joined_names(parts: Sequence[Array]) -> Array:
         return np.concatenate(parts)
     kinds = {part.dtype.kind for part in parts}
     if not any(kinds <= set(alike) for alike in ("iu", "OU", "S")):
-        raise _mixed()
+        raise _mixed_error()
     return np.concatenate([part.astype(object) for part in parts])
 
 
@@ -178,7 +178,7 @@ def names_of(person: Any) -> Array:
     return np.fromiter(values, object, len(values))
 
 
-def _numbered_objects(person: Array) -> Array:
+def _number_objects(person: Array) -> Array:
     """Numbers for values of Python, one for all that are equal: 1 and 1.0 are the same name.
 
     Only kinds of values of which it is known that equality is a matter of the two alone.
@@ -196,26 +196,26 @@ def _numbered_objects(person: Array) -> Array:
             text = next((kind for kind in _TEXT if isinstance(part, kind)), None)
             kinds.setdefault(place, set()).add(text)
     if any(len(found) > 1 for found in kinds.values()):
-        raise _mixed()
+        raise _mixed_error()
     return code
 
 
 def _check_name(one: Any) -> None:
     if one is None or one is np.ma.masked or isinstance(one, (list, dict, set, np.ndarray)):
-        raise _missing()
+        raise _missing_error()
     if isinstance(one, tuple):
         for part in one:
             _check_name(part)
         return
     if isinstance(one, (bool, np.bool_)):
-        raise _not_a_name()
+        raise _name_error()
     if not isinstance(one, _NAMES):
         # pandas.NA and its kin are values of no kind
-        raise _missing() if type(one).__name__ in ("NAType", "NaTType") else _not_a_name()
+        raise _missing_error() if type(one).__name__ in ("NAType", "NaTType") else _name_error()
     if one != one:
-        raise _missing()
+        raise _missing_error()
     if isinstance(one, (float, np.floating)) and abs(one) >= _exact_below(np.dtype(type(one))):
-        raise _too_long()
+        raise _length_error()
 
 
 def _exact_below(kind: Any) -> float:
@@ -223,27 +223,27 @@ def _exact_below(kind: Any) -> float:
     return 2.0 ** (np.finfo(kind).nmant + 1)
 
 
-def _mixed() -> BadInputError:
+def _mixed_error() -> BadInputError:
     return BadInputError(
         "Some persons are text and some are numbers, or of another type, so that one person may "
         "have two names; write all of them in the same way."
     )
 
 
-def _not_a_name() -> BadInputError:
+def _name_error() -> BadInputError:
     return BadInputError(
         "Persons are told apart by text or by numbers; write them as one or the other."
     )
 
 
-def _too_long() -> BadInputError:
+def _length_error() -> BadInputError:
     return BadInputError(
         "Some persons are whole numbers too long for a decimal column, where different ones "
         "become equal; write the persons as text or as whole numbers."
     )
 
 
-def _missing() -> BadInputError:
+def _missing_error() -> BadInputError:
     return BadInputError(
         "Every point needs a person, a name or a number; fill in or remove the points without one."
     )

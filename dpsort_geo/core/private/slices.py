@@ -16,6 +16,7 @@ from ..curve.grid import Grid
 from ..errors import BadInputError
 from ..rules.axes import Axis, check_axes
 from ..rules.budget import PERSON_UNITS
+from .packed import add_pairs
 from .persons import spread_units
 
 Array = np.ndarray
@@ -87,7 +88,8 @@ def count_slices(
     if person is None:
         tally.add(x, y, joint)
         return tally.cells()
-    return _added(grid, tuple(axes), *spread_units(tally.keys(x, y, joint), person, PERSON_UNITS))
+    key, units = spread_units(tally.keys(x, y, joint), person, PERSON_UNITS)
+    return SlicedCells(grid, tuple(axes), *add_pairs(key, units))
 
 
 class SlicedTally:
@@ -136,16 +138,8 @@ def merge_slices(tables: Sequence[SlicedCells]) -> SlicedCells:
     if any(table.grid != grid or table.axes != axes for table in tables):
         raise BadInputError("Only counts on the same grid and axes can be merged.")
     index = np.concatenate([table.index for table in tables])
-    return _added(grid, axes, index, np.concatenate([table.count for table in tables]))
-
-
-def _added(grid: Grid, axes: Tuple[Axis, ...], index: Array, count: Array) -> SlicedCells:
-    order = np.argsort(index, kind="stable")
-    index, count = index[order], count[order]
-    if index.size:
-        first = np.flatnonzero(np.r_[True, index[1:] != index[:-1]])
-        index, count = index[first], np.add.reduceat(count, first)
-    return SlicedCells(grid, axes, index, count)
+    count = np.concatenate([table.count for table in tables])
+    return SlicedCells(grid, axes, *add_pairs(index, count))
 
 
 class Forests:

@@ -25,7 +25,7 @@ RAMP = (
     (59, 15, 80),
 )
 #: a table of more cells than this is not a picture any more
-_MOST_CELLS = 4_000_000
+MOST_CELLS = 4_000_000
 #: of everything: what rounding leaves in a cell that is empty
 _DUST = 1e-12
 #: cells a side, at the least, where nobody says how large they should be
@@ -77,10 +77,10 @@ def picture(decoded: Decoded, frame: Frame, cell: Optional[float] = None) -> Pic
         raise BadInputError("The cell must be a positive number of metres.")
     size = cell / frame.metres
     count = int(np.ceil(grid.side / size - 1e-9))
-    if count**2 > _MOST_CELLS:
+    if count**2 > MOST_CELLS:
         raise BadInputError(
-            f"Cells of {cell:g} m make more than {_MOST_CELLS:,} of them; "
-            f"give at least {frame.side / np.sqrt(_MOST_CELLS):.3g} m."
+            f"Cells of {cell:g} m make more than {MOST_CELLS:,} of them; "
+            f"give at least {frame.side / np.sqrt(MOST_CELLS):.3g} m."
         )
     level = int(np.clip(np.ceil(np.log2(max(count, 1))) + 1, 1, SMOOTH_LEVEL))
     level = min(max(level, min(int(np.ceil(np.log2(count))), MAX_LEVEL)), grid.order)

@@ -14,6 +14,8 @@ EpsilonLike = Union[str, int, float, Fraction, Decimal]
 UNITS = 1 << 30
 #: under add-remove, this part of epsilon pays for the noisy n
 COUNT_UNITS = UNITS // 50
+#: above this an epsilon, or all of them together, promise little
+HIGH_EPSILON = 3
 
 #: units of mass that one person spreads over the cells of their points (adaptive release)
 PERSON_UNITS = 1 << 20

@@ -151,7 +151,7 @@ class TimeAxis:
         """The bins by the time at which they begin."""
         _, unit = self._step
         if self.cycle is not None:
-            found = [_of_cycle(int(at), self.cycle, unit) for at in self.starts.astype(np.int64)]
+            found = [_cycle_words(int(at), self.cycle, unit) for at in self.starts.astype(np.int64)]
         else:
             written = {"year": "Y", "month": "M", "minute": "m", "hour": "m"}.get(unit, "D")
             if np.any(self.starts != self.starts.astype(f"datetime64[{written}]")):
@@ -253,7 +253,7 @@ def _end(value: Any) -> Optional[str]:
     return str(day if day == moment else moment)
 
 
-def _of_cycle(seconds: int, cycle: str, unit: str) -> str:
+def _cycle_words(seconds: int, cycle: str, unit: str) -> str:
     day, rest = divmod(seconds, 86400)
     clock = "" if unit == "day" else f"{rest // 3600:02d}:{rest // 60 % 60:02d}"
     return f"{_DAYS[day]} {clock}".strip() if cycle == "week" else clock

@@ -18,7 +18,7 @@ from .rows import Choice, Rows, wanted_columns
 from .table import PLAINLY, Reading
 
 
-def with_axes(
+def count_with_axes(
     points: Any,
     domain: Domain,
     axes: Sequence[Axis],

@@ -159,15 +159,15 @@ def _pick(several: Union[list[Placed], Refusal], b: int) -> Any:
 
 @or_refusal
 def _gather(several: Sequence[Union[Placed, Refusal]], work: Work) -> Part:
-    return parts.gather_persons(_all(several), work)
+    return parts.gather_persons(_refuse_or_list(several), work)
 
 
 @or_refusal
 def _add(several: Sequence[Union[Part, Refusal]]) -> Part:
-    return parts.add_parts(_all(several))
+    return parts.add_parts(_refuse_or_list(several))
 
 
-def _all(several: Sequence[Any]) -> list[Any]:
+def _refuse_or_list(several: Sequence[Any]) -> list[Any]:
     """The same, unless one of them is a refusal, which then is that of all."""
     for part in several:
         if isinstance(part, Refusal):

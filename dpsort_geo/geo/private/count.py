@@ -27,7 +27,7 @@ from ...core.private.slices import SlicedCells
 from ...core.rules.axes import Axis
 from ..database import PostGIS
 from ..domain import Area, Domain, as_domain
-from .axes import with_axes
+from .axes import count_with_axes
 from .extent import refuse_shown
 from .parts import Work
 from .points import is_dask, is_spark, point_stream
@@ -118,7 +118,7 @@ def _count_on_engine(
         from . import cluster
 
         cells, extents = cluster.count_points(points, work, client, columns)
-    return _checked(cells, extents, work.domain)
+    return _check_extents(cells, extents, work.domain)
 
 
 def tabulate(
@@ -140,8 +140,10 @@ def tabulate(
         work = Work(domain, None, axes, choice, method, how)
         return _count_on_engine(points, work, columns, client)
     if axes:
-        cells, extents = with_axes(points, domain, axes, choice, columns, values, progress, how)
-        return _checked(cells, extents, domain)
+        cells, extents = count_with_axes(
+            points, domain, axes, choice, columns, values, progress, how
+        )
+        return _check_extents(cells, extents, domain)
     return _count(points, domain, choice, method, columns, values, progress, how)
 
 
@@ -161,10 +163,10 @@ def _count(
     batches = ((x, y, who) for x, y, who, _ in rows)
     persons = choice.person is not None
     cells = count_stream(domain.grid, batches, persons, method, choice.max_points)
-    return _checked(cells, rows.extents, domain)
+    return _check_extents(cells, rows.extents, domain)
 
 
-def _checked(cells: Table, extents: Optional[Extents], domain: Domain) -> Table:
+def _check_extents(cells: Table, extents: Optional[Extents], domain: Domain) -> Table:
     """The table, unless the domain was taken from the points."""
     if extents is not None:
         refuse_shown(extents, domain)

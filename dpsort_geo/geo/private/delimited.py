@@ -104,7 +104,7 @@ def find_columns(
     refuse_layer(how)
     with Bytes(path, text) as source:
         head = source.file.read(_HEAD)
-    encoding = _encoding(head)
+    encoding = _find_encoding(head)
     lines = head.decode(encoding, errors="replace").splitlines()
     first = lines[0] if lines else ""
     delimiter = max(_DELIMITERS, key=first.count)
@@ -118,7 +118,7 @@ def find_columns(
     return found, delimiter, encoding
 
 
-def _encoding(head: bytes) -> str:
+def _find_encoding(head: bytes) -> str:
     """What a byte order mark says, or the letters of the header.
 
     Not what rows say: one of them would decide how all others are read.
@@ -184,19 +184,19 @@ def _read_with_arrow(
                     yield points_of(batch, chosen)
         return
     except UnicodeDecodeError:
-        sentence = _not_utf8(chosen)
+        sentence = _encoding_words(chosen)
     except pa.ArrowInvalid as error:
         if "conversion error to double" in str(error):
             sentence = coordinates.NOT_NUMBERS.format(*(chosen.xy or ()))
         elif "UTF8" in str(error):
-            sentence = _not_utf8(chosen)
+            sentence = _encoding_words(chosen)
         else:
             raise
     # raised here and not above: an exception remembers the one during which it was raised
     raise BadInputError(sentence)
 
 
-def _not_utf8(chosen: Layout) -> str:
+def _encoding_words(chosen: Layout) -> str:
     return _NOT_UTF8.format(", ".join(map(repr, chosen.names)))
 
 
@@ -218,7 +218,7 @@ def _points_of_text(rows: Any, chosen: Layout, decimal: str) -> Batch:
     texts = {name: [value or None for value in rows[name].tolist()] for name in chosen.names}
     for column in texts.values():
         if _UNDECODED.search("".join(filter(None, column))):
-            raise BadInputError(_not_utf8(chosen))
+            raise BadInputError(_encoding_words(chosen))
     who: Any = None
     for name in chosen.person:
         if None in texts[name] and not chosen.gaps:

@@ -104,7 +104,7 @@ def features_of_text(text: str) -> Iterator[Any]:
     [1, 2]
     """
     read = json.JSONDecoder().raw_decode
-    start = _past(text, 0)
+    start = _skip_space(text, 0)
     at = _list_of_features(text, start, read)
     if at is None:
         at, end_of_all = start, ""
@@ -113,32 +113,32 @@ def features_of_text(text: str) -> Iterator[Any]:
     while text[at : at + 1] != end_of_all:
         value, at = read(text, at)
         yield value
-        at = _past(text, at)
+        at = _skip_space(text, at)
         if end_of_all and text[at : at + 1] == ",":
-            at = _past(text, at + 1)
+            at = _skip_space(text, at + 1)
 
 
 def _list_of_features(text: str, at: int, read: Callable[[str, int], Any]) -> Optional[int]:
     """Where the list of features begins; None if the document has none at its top."""
-    at = _past(text, _after(text, at, "{"))
+    at = _skip_space(text, _step_over(text, at, "{"))
     while text[at : at + 1] != "}":
         key, at = read(text, at)
-        at = _past(text, _after(text, _past(text, at), ":"))
+        at = _skip_space(text, _step_over(text, _skip_space(text, at), ":"))
         if key == "features" and text[at : at + 1] == "[":
-            return _past(text, at + 1)
+            return _skip_space(text, at + 1)
         _, at = read(text, at)
-        at = _past(text, at)
+        at = _skip_space(text, at)
         if text[at : at + 1] == ",":
-            at = _past(text, at + 1)
+            at = _skip_space(text, at + 1)
     return None
 
 
-def _after(text: str, at: int, sign: str) -> int:
+def _step_over(text: str, at: int, sign: str) -> int:
     if text[at : at + 1] != sign:
         raise ValueError("not a GeoJSON document")
     return at + 1
 
 
-def _past(text: str, at: int) -> int:
+def _skip_space(text: str, at: int) -> int:
     found = _BETWEEN.match(text, at)
     return at if found is None else found.end()

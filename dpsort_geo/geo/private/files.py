@@ -30,7 +30,7 @@ from .formats import (
     Piece,
     ending,
     file_name,
-    guarded,
+    guard,
     inspect,
 )
 from .table import PLAINLY, Layout, Persons, Reading, layout, person_columns, points_of
@@ -182,7 +182,7 @@ def arrow_batches(
     chosen = layout(reader.schema, columns, person, labels, how)
     batches: Iterator[Any] = (batch for batch in reader if batch.num_rows)
     if chosen.srid is not None:
-        first = next(guarded(batches, STREAM), None)
+        first = next(guard(batches, STREAM), None)
         chosen = chosen.settled_by(first)
         batches = chain([] if first is None else [first], batches)
     rows = getattr(source, "num_rows", None)
@@ -190,7 +190,7 @@ def arrow_batches(
     return PointStream(
         chosen.crs,
         rows if isinstance(rows, int) else None,
-        [guarded(found, STREAM)],
+        [guard(found, STREAM)],
         bare=chosen.xy is not None,
         layout=chosen,
     )
@@ -247,7 +247,7 @@ def expand(path: PathLike) -> list[str]:
         return [text]
     if os.path.isdir(text):
         top = Path(text)
-        found = [str(file) for file in top.rglob("*") if _wanted(file, file.relative_to(top))]
+        found = [str(file) for file in top.rglob("*") if _is_wanted(file, file.relative_to(top))]
         if not found:
             raise BadInputError(
                 f"The folder {file_name(text)} has no point files; expected {EXPECTED}."
@@ -266,6 +266,6 @@ def expand(path: PathLike) -> list[str]:
     return sorted(once.values())
 
 
-def _wanted(file: Path, below: Path) -> bool:
+def _is_wanted(file: Path, below: Path) -> bool:
     hidden = any(part.startswith((".", "_")) for part in below.parts)
     return not hidden and file.is_file() and file.name.lower().endswith(IN_FOLDER)

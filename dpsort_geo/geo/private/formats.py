@@ -82,8 +82,8 @@ class Piece:
     def read(self, watch: Optional[Callable[[float], None]] = None) -> Iterator[Batch]:
         """The batches; ``watch`` is told the share that has been read, where rows are not known."""
         if self.format == "CSV":
-            return guarded(_read_csv(self, watch), file_name(self.path))
-        return guarded(_READERS[self.format](self), file_name(self.path))
+            return guard(_read_csv(self, watch), file_name(self.path))
+        return guard(_READERS[self.format](self), file_name(self.path))
 
     def split(self) -> list[Piece]:
         """The same rows in pieces of about PIECE_ROWS, cut between row groups."""
@@ -120,7 +120,7 @@ def ending(path: str) -> str:
     return max(known, key=len)
 
 
-def guarded(batches: Iterable[Batch], name: str) -> Iterator[Batch]:
+def guard(batches: Iterable[Batch], name: str) -> Iterator[Batch]:
     """The same batches, with one sentence for whatever goes wrong in reading them.
 
     The libraries' own errors and warnings may quote private values.

@@ -191,7 +191,7 @@ def bucket(name: Array, buckets: int) -> Array:
 def gather_persons(placed: Sequence[Placed], work: Work) -> Part:
     """What persons contribute, all of whose records are here."""
     key = np.concatenate([np.zeros(0, np.int64), *(part.key for part in placed)])
-    extents, kinds = _join(placed), _one_kind(placed)
+    extents, kinds = _join(placed), _check_one_kind(placed)
     filled = [part.name for part in placed if part.name.size]
     if not key.size:
         return Part((), extents, kinds)
@@ -203,7 +203,7 @@ def add_parts(parts: Sequence[Part]) -> Part:
     """All counts of several parts."""
     tables = [list(part.blocks) for part in parts if part.blocks]
     blocks = tuple(add_up(tables)) if len(tables) > 1 else tuple(tables[0]) if tables else ()
-    return Part(blocks, _join(parts), _one_kind(parts))
+    return Part(blocks, _join(parts), _check_one_kind(parts))
 
 
 def finish(
@@ -251,7 +251,7 @@ def _join(several: Sequence[Union[Part, Placed]]) -> Optional[Extents]:
     return total
 
 
-def _one_kind(several: Sequence[Union[Part, Placed]]) -> frozenset[str]:
+def _check_one_kind(several: Sequence[Union[Part, Placed]]) -> frozenset[str]:
     """Refuse persons that are numbers here and text there: one may have two names."""
     kinds = frozenset().union(*(part.kinds for part in several))
     if len(kinds) > 1:

@@ -48,7 +48,7 @@ def point_stream(
     how: Reading = PLAINLY,
 ) -> PointStream:
     """Batches of coordinates with their CRS, whatever the points came in."""
-    return _with_crs(_stream(points, person, columns, labels, values, how), domain)
+    return _add_crs(_stream(points, person, columns, labels, values, how), domain)
 
 
 def _stream(
@@ -80,7 +80,7 @@ def _stream(
         piece = csv_text(points, columns, column, labels, how)
         return PointStream(piece.layout.crs, None, [piece], bare=True, layout=piece.layout)
     if _package(points) == "polars":
-        points = _narrowed(points, columns, column, labels, how)
+        points = _choose_columns(points, columns, column, labels, how)
     reader = _reader_of_result(points)
     if reader is not None or hasattr(points, "__arrow_c_stream__"):
         return arrow_batches(reader or points, columns, column, labels, how)
@@ -104,7 +104,7 @@ def _package(points: Any) -> str:
     return type(points).__module__.partition(".")[0]
 
 
-def _narrowed(
+def _choose_columns(
     frame: Any,
     columns: Optional[Tuple[str, str]],
     person: Persons,
@@ -114,14 +114,14 @@ def _narrowed(
     """The columns of a polars frame, lazy or not, that are wanted: others may be of any type."""
     pa = need("pyarrow", "A polars frame")
     lazy = frame.to_frame().lazy() if hasattr(frame, "to_frame") else frame.lazy()
-    kinds = _computed(lazy.collect_schema)
+    kinds = _compute(lazy.collect_schema)
     plain = [name for name, kind in kinds.items() if str(kind) != "Object"]
-    nothing = pa.table(_computed(lazy.select(plain).head(0).collect))
+    nothing = pa.table(_compute(lazy.select(plain).head(0).collect))
     chosen = layout(nothing.schema, columns, person, labels, how)
-    return _computed(lazy.select(chosen.names).collect)
+    return _compute(lazy.select(chosen.names).collect)
 
 
-def _computed(run: Callable[[], Any]) -> Any:
+def _compute(run: Callable[[], Any]) -> Any:
     """What a lazy frame gives when it is run; its errors quote the values they are about."""
     with contextlib.suppress(Exception):
         return run()
@@ -247,7 +247,7 @@ def persons_of(frame: Any, person: Any, rows: int, gaps: bool = False) -> Option
     return who
 
 
-def _with_crs(stream: PointStream, domain: Domain) -> PointStream:
+def _add_crs(stream: PointStream, domain: Domain) -> PointStream:
     if stream.crs is not None:
         return stream
     if stream.bare:  # numbers without a CRS are in that of the domain

@@ -19,7 +19,7 @@ from .._optional import need
 from ..database import PostGIS, attempt, connection, crs_of, quote_column, reference_systems
 from . import arrow, coordinates, point_crs
 from .files import PointStream
-from .formats import guarded
+from .formats import guard
 from .table import (
     PLAINLY,
     Layout,
@@ -54,7 +54,7 @@ def database_batches(
         _refuse_limit(source.query)
     opened = _read(source, columns, person, labels, how)
     chosen, bare = next(opened)
-    return PointStream(chosen.crs, None, [guarded(opened, "The table")], bare, chosen)
+    return PointStream(chosen.crs, None, [guard(opened, "The table")], bare, chosen)
 
 
 def _refuse_limit(query: str) -> None:
@@ -85,17 +85,17 @@ def _read(
         wanted = ", ".join(_column(schema.field(name), chosen) for name in chosen.names)
         query = f"select {wanted} from ({source.query}\n) as points"
         attempt("The query cannot be run", cursor.execute, query)
-        batches = _received(cursor.fetch_record_batch())
+        batches = _receive(cursor.fetch_record_batch())
         first = next(batches, None)
         if first is not None and chosen.geometry is not None:
-            chosen = _settled(chosen, first, known, how)
+            chosen = _settle(chosen, first, known, how)
         # two columns of numbers carry no CRS: like an array, they are in the domain's
         yield chosen, chosen.xy is not None or first is None
         for batch in () if first is None else chain([first], batches):
             yield points_of(batch, chosen)
 
 
-def _received(reader: Any) -> Iterator[Any]:
+def _receive(reader: Any) -> Iterator[Any]:
     def following() -> Any:
         # no StopIteration leaves a generator
         return next(reader, None)
@@ -175,7 +175,7 @@ def _column(field: Any, chosen: Layout) -> str:
     return f"{name}::{'float8' if field.name in (chosen.xy or ()) else 'text'} as {name}"
 
 
-def _settled(chosen: Layout, first: Any, known: dict[int, tuple[str, int]], how: Reading) -> Layout:
+def _settle(chosen: Layout, first: Any, known: dict[int, tuple[str, int]], how: Reading) -> Layout:
     """With the SRID of the first row, which all others must have, and its CRS."""
     column = arrow.storage(first.column(chosen.geometry))
     if column.null_count and not how.gaps:

@@ -31,10 +31,10 @@ from ...core.rules.budget import (
     point_epsilon,
 )
 from ...core.rules.time_axis import TimeAxis
-from ..answers import Zones
 from ..crs import crs_name, crs_text
 from ..domain import Area, as_domain
 from ..release import Release
+from ..zones import Zones
 from .count import Points, tabulate
 from .debit import open_ledger, source_of
 from .plan import declare_axes

@@ -44,14 +44,14 @@ class AxisFound:
     def lines(self) -> list[str]:
         """In words."""
         empty = [name for name, count in self.declared.items() if not count]
-        found = f"{self.column}: {_many(len(self.declared) - len(empty), 'declared slice')} found"
+        found = f"{self.column}: {_plural(len(self.declared) - len(empty), 'declared slice')} found"
         if empty:
-            found += f", {len(empty):,} declared and not found ({_listed(empty)})"
+            found += f", {len(empty):,} declared and not found ({_list_some(empty)})"
         lines = [found]
         if self.strange:
             named = [f"{name!r} {count:,}" for name, count in self.strange.items()]
             into = "counted as 'other'" if self.takes_rest else "refused"
-            lines.append(f"  found and not declared, {into}: {_listed(named)}")
+            lines.append(f"  found and not declared, {into}: {_list_some(named)}")
         if self.first_last is not None:
             lines.append(f"  from {self.first_last[0]} to {self.first_last[1]}")
         if self.early or self.late:
@@ -113,8 +113,8 @@ class Check:
         lines = [
             f"Read: {self.read}.",
             f"{self.domain}.",
-            f"{_many(self.rows, 'row')}: {inside:,} in the domain, {self.outside:,} outside of it, "
-            f"{self.missing:,} without a place (empty, or not a number).",
+            f"{_plural(self.rows, 'row')}: {inside:,} in the domain, {self.outside:,} outside "
+            f"of it, {self.missing:,} without a place (empty, or not a number).",
         ]
         where = [f"{count:,} {SIDES[side]}" for side, count in self.sides.items() if count]
         if self.nowhere:
@@ -124,7 +124,7 @@ class Check:
         if self.persons is not None:
             without = f", {self.nobody:,} without a person" if self.nobody else ""
             lines.append(
-                f"{_many(self.persons, 'person')}: {self.typical_points:g} points each by the "
+                f"{_plural(self.persons, 'person')}: {self.typical_points:g} points each by the "
                 f"median, {self.most_points:,} at most{without}."
             )
         for axis in self.axes:
@@ -193,10 +193,10 @@ def _shades(count: Array, steps: int) -> Array:
     return np.where(count > 0, np.clip(np.ceil(share * steps), 1, steps), 0).astype(int)
 
 
-def _many(count: int, what: str) -> str:
+def _plural(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def _listed(names: list[str]) -> str:
+def _list_some(names: list[str]) -> str:
     more = f" and {len(names) - _MOST_LISTED:,} more" if len(names) > _MOST_LISTED else ""
     return ", ".join(names[:_MOST_LISTED]) + more

@@ -165,7 +165,7 @@ class Rows:
             date = str(self.choice.date)
             when = values[wanted_columns(self.labels, self.choice).index(date)]
             if self.choice.unit == "person-day":
-                who = _dated(who, self.choice.columns.index(date), when)
+                who = _name_by_date(who, self.choice.columns.index(date), when)
             inside = lie_within(self.choice.window, when, date)
             x, y, who, values = _taken(inside, x, y, who, values)
         values = values[: len(self.labels)]
@@ -188,7 +188,7 @@ class Rows:
         self.extents = reach | self.extents
 
 
-def _dated(who: Array, place: int, when: Any) -> Array:
+def _name_by_date(who: Array, place: int, when: Any) -> Array:
     """Persons with the date in their name read as a date, as the clock shows it.
 
     So that all rows of one unit have one instant, and lie in the window together or not at all.

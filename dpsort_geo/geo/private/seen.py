@@ -10,7 +10,7 @@ import numpy as np
 
 from ...core.errors import BadInputError
 from ...core.private.extent import Extents
-from ...core.private.persons import _numbered, joined_names, names_of
+from ...core.private.persons import joined_names, names_of, number_persons
 from ...core.rules.axes import Axis
 from ...core.rules.category_axis import OTHER
 from ...core.rules.time_axis import TimeAxis, moments
@@ -67,7 +67,7 @@ class Seen:
         if not self.rows:
             raise BadInputError("There are no points to look at.")
         if self._names:
-            points = np.bincount(_numbered(joined_names(self._names)))
+            points = np.bincount(number_persons(joined_names(self._names)))
             self.persons, self.most_points = points.size, int(points.max())
             self.typical_points = float(np.median(points))
 

@@ -14,6 +14,7 @@ from ...core.errors import BadInputError
 from ...core.rules import measured_by, mechanism_of
 from ...core.rules.axes import Axis
 from ...core.rules.budget import (
+    HIGH_EPSILON,
     EpsilonLike,
     check_neighbours,
     epsilon_text,
@@ -22,9 +23,6 @@ from ...core.rules.budget import (
 from ..crs import crs_text
 from ..domain import Domain
 from .rows import Choice
-
-#: above this an epsilon promises little
-_HIGH_EPSILON = 3
 
 
 def check_settings(
@@ -58,7 +56,7 @@ def find_doubts(
             "The exact number of points of this window will be public, and whether a point lies in "
             "it is not protected; publish a series with neighbours='add-remove'."
         )
-    if exact_epsilon(epsilon) > _HIGH_EPSILON:
+    if exact_epsilon(epsilon) > HIGH_EPSILON:
         found.append(
             f"Epsilon {epsilon_text(epsilon)} promises little: results may be "
             f"e^{epsilon_text(epsilon)} times as likely; 0.1 to 3 is usual."

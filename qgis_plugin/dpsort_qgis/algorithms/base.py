@@ -9,6 +9,7 @@ from qgis.core import (
     QgsProcessingException,
     QgsProcessingFeatureSourceDefinition,
     QgsProcessingParameterDefinition,
+    QgsProcessingParameterFileDestination,
     QgsProcessingUtils,
     QgsProperty,
     QgsVectorLayer,
@@ -19,7 +20,7 @@ from qgis.PyQt.QtGui import QIcon
 from .._vendor.dpsort_geo.errors import BadInputError
 from ..i18n import said, tr
 from ..inputs import take
-from ..releases import Cancelled
+from ..releases import CancelledError
 
 ICONS = Path(__file__).parent.parent / "icons"
 _HELP = Path(__file__).parent.parent / "help"
@@ -36,6 +37,7 @@ class PrivacyAlgorithm(QgsProcessingAlgorithm):
 
     NAME = ""
     ICON = "dpsort.svg"
+    REPORT = "REPORT"
 
     def createInstance(self):
         return type(self)()
@@ -75,6 +77,13 @@ class PrivacyAlgorithm(QgsProcessingAlgorithm):
         if not self.addParameter(parameter):
             raise ValueError(f"{self.NAME} has two parameters {parameter.name()}")
 
+    def add_page(self, title, help_text, optional=True):
+        """A page that the algorithm writes."""
+        page = QgsProcessingParameterFileDestination(
+            self.REPORT, title, tr("HTML files (*.html)"), None, optional, True
+        )
+        self.add(page, help_text)
+
     def prepareAlgorithm(self, parameters, context, feedback):
         self._refusal = ""
         try:
@@ -89,7 +98,7 @@ class PrivacyAlgorithm(QgsProcessingAlgorithm):
             raise QgsProcessingException(self._refusal)
         try:
             return self.work(parameters, context, feedback)
-        except Cancelled:
+        except CancelledError:
             return {}
         except Exception as error:
             raise QgsProcessingException(_sentence(error)) from None

@@ -23,7 +23,7 @@ from ..i18n import tr
 from ..outputs import files_written, sign, unsigned
 from ..point_layers import axis_fields
 from ..release_files import title_of
-from ..releases import Cancelled
+from ..releases import CancelledError
 from ..results import Styler, dated_axis, metadata_of
 from ..style import counts_style
 from ..zone_counts import count_rows, square_km
@@ -45,7 +45,7 @@ class CountInPolygons(ReadingParameters):
     NAME = "countinpolygons"
     ICON = "count.svg"
     ZONES = "ZONES"
-    LEVEL = "LEVEL"
+    CONFIDENCE = "LEVEL"  # as models have saved it
     BY_CATEGORY = "BY_CATEGORY"
     BY_TIME = "BY_TIME"
     OUTPUT = "OUTPUT"
@@ -84,7 +84,7 @@ class CountInPolygons(ReadingParameters):
         )
         self.add(
             QgsProcessingParameterNumber(
-                self.LEVEL,
+                self.CONFIDENCE,
                 tr("Confidence in percent"),
                 QgsProcessingParameterNumber.Type.Double,
                 90.0,
@@ -133,7 +133,7 @@ class CountInPolygons(ReadingParameters):
                 tr("The polygons have no coordinate reference system; set it first.")
             )
         features = list(source.getFeatures(QgsFeatureRequest(), UNCHECKED))
-        level = self.parameterAsDouble(parameters, self.LEVEL, context) / 100
+        level = self.parameterAsDouble(parameters, self.CONFIDENCE, context) / 100
         axes = self._axes(reading.release, parameters, context)
         rows = count_rows(reading, self._zones(features, feedback), crs, level, axes)
         shapes = [feature.geometry() for feature in features]
@@ -183,7 +183,7 @@ class CountInPolygons(ReadingParameters):
         """Polygons of each feature, as they are asked for."""
         for number, feature in enumerate(features):
             if feedback.isCanceled():
-                raise Cancelled
+                raise CancelledError
             if not feature.hasGeometry():
                 raise BadInputError(
                     tr("Every feature needs a polygon to count in; remove empty ones first.")

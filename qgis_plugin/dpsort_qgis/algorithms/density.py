@@ -17,7 +17,7 @@ from ..outputs import sign_raster, unsigned
 from ..promise import statement_text
 from ..rasters import density_raster, known_crs
 from ..release_files import title_of
-from ..releases import Cancelled
+from ..releases import CancelledError
 from ..results import Styler
 from ..style import density_style
 from .reading_parameters import ReadingParameters
@@ -78,7 +78,7 @@ class DensityFromRelease(ReadingParameters):
         crs = crs if crs.isValid() else known_crs(reading.frame)
         raster = density_raster(reading, crs, cell or None)
         if feedback.isCanceled():
-            raise Cancelled
+            raise CancelledError
         size = number_text(float(f"{raster.metres:.4g}"))
         feedback.pushInfo(tr("Pixel size: {size} m").format(size=size))
         _write_raster(target, raster, crs)

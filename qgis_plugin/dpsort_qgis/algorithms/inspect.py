@@ -1,6 +1,6 @@
 """Inspect a release."""
 
-from qgis.core import QgsProcessingOutputString, QgsProcessingParameterFileDestination
+from qgis.core import QgsProcessingOutputString
 
 from ..i18n import tr
 from ..promise import statement_text
@@ -14,7 +14,6 @@ class InspectRelease(ReadingParameters):
 
     NAME = "inspectrelease"
     ICON = "inspect.svg"
-    REPORT = "REPORT"
 
     def title(self):
         return tr("Inspect a release")
@@ -31,12 +30,7 @@ class InspectRelease(ReadingParameters):
     def initAlgorithm(self, config=None):
         self.add_release()
         self.add_within()
-        self.add(
-            QgsProcessingParameterFileDestination(
-                self.REPORT, tr("Report"), fileFilter=tr("HTML files (*.html)")
-            ),
-            tr("A web page in one file."),
-        )
+        self.add_page(tr("Report"), tr("A web page in one file."), optional=False)
         self.addOutput(QgsProcessingOutputString("STATEMENT", tr("Privacy statement")))
 
     def prepare_work(self, parameters, context):

@@ -2,7 +2,6 @@
 
 from qgis.core import (
     QgsProcessingOutputNumber,
-    QgsProcessingParameterFileDestination,
     QgsProcessingParameterNumber,
 )
 
@@ -26,7 +25,6 @@ class Plan(AxisParameters):
     ICON = "plan.svg"
     N = "N"
     TARGET = "TARGET_ERROR"
-    REPORT = "REPORT"
 
     def title(self):
         return tr("Plan")
@@ -59,16 +57,7 @@ class Plan(AxisParameters):
         self.add_axes()
         self.add_method()
         self.add_resolution()
-        self.add(
-            QgsProcessingParameterFileDestination(
-                self.REPORT,
-                tr("Plan"),
-                fileFilter=tr("HTML files (*.html)"),
-                optional=True,
-                createByDefault=True,
-            ),
-            tr("A page with the plan and a table of other choices."),
-        )
+        self.add_page(tr("Plan"), tr("A page with the plan and a table of other choices."))
         self.addOutput(QgsProcessingOutputNumber("EXPECTED_ERROR", tr("Typical error (metres)")))
         self.addOutput(QgsProcessingOutputNumber("LOW", tr("Low end (metres)")))
         self.addOutput(QgsProcessingOutputNumber("HIGH", tr("High end (metres)")))

@@ -23,7 +23,7 @@ class PointsFromRelease(ReadingParameters):
 
     NAME = "pointsfromrelease"
     ICON = "points.svg"
-    SPREAD = "SPREAD"
+    DIFFUSE = "SPREAD"  # as models have saved it
     CRS = "CRS"
     OUTPUT = "OUTPUT"
 
@@ -41,7 +41,7 @@ class PointsFromRelease(ReadingParameters):
         self.add_within()
         self.add(
             QgsProcessingParameterBoolean(
-                self.SPREAD, tr("Diffuse points over the area that they stand for"), True
+                self.DIFFUSE, tr("Diffuse points over the area that they stand for"), True
             ),
             tr(
                 "Without it, points lie on top of each other where the release knows no more than "
@@ -67,12 +67,12 @@ class PointsFromRelease(ReadingParameters):
     def work(self, parameters, context, feedback):
         outputs = files_written(parameters.get(self.OUTPUT), context)
         reading = self.reading(parameters, context, *outputs)
-        spread = self.parameterAsBool(parameters, self.SPREAD, context)
+        diffuse = self.parameterAsBool(parameters, self.DIFFUSE, context)
         crs = self.parameterAsCrs(parameters, self.CRS, context)
         crs = crs if crs.isValid() else reading.frame.crs
         output = PointsOutput(self, crs, reading.release.axes, parameters, context)
         title = title_of(self.parameterAsFile(parameters, self.RELEASE, context))
-        output.write(reading, spread, context, feedback, title)
+        output.write(reading, diffuse, context, feedback, title)
         return {self.OUTPUT: output.target}
 
 
@@ -93,12 +93,12 @@ class PointsOutput:
             if parameters.get(name) not in (None, ""):
                 raise QgsProcessingException(algorithm.invalidSinkError(parameters, name))
 
-    def write(self, reading, spread, context, feedback, title, paid=False):
+    def write(self, reading, diffuse, context, feedback, title, paid=False):
         """Write the points of a release, with the privacy statement."""
         if self.sink is None:
             return
         release = reading.release
-        chunks = reading.points(spread, self.crs, paid)
+        chunks = reading.points(diffuse, self.crs, paid)
         write_points(self.sink, self.crs, self.axes, chunks, release.size, feedback, paid)
         self.sink = None  # closes the file
         if not sign(self.target, metadata_of(release, title)):

@@ -30,7 +30,7 @@ from ..private_points import count_points, published
 from ..promise import statement_text
 from ..reading import Reading
 from ..release_files import check_free, is_temporary, save_release, spare_releases, suggest_path
-from ..releases import Cancelled, check_writable
+from ..releases import CancelledError, check_writable
 from ..report import Told, write_report
 from .axis_parameters import check_method
 from .base import is_given
@@ -159,7 +159,7 @@ class PublishPoints(PublishParameters):
         # Our windows look at this mark.
         feedback.paid = True
         if feedback.isCanceled():
-            raise Cancelled
+            raise CancelledError
         # The debit comes before the noise: a release without a debit can never exist.
         self._debit(epsilon, method, neighbours, area, cells.grid.order, feedback)
         return published(cells, area, epsilon, method, neighbours, self._unit, group_size)

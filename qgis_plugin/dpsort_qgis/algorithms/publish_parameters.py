@@ -30,7 +30,6 @@ class PublishParameters(AxisParameters):
     RELEASE = "RELEASE"
     CRS = "CRS"
     OUTPUT = "OUTPUT"
-    REPORT = "REPORT"
 
     def initAlgorithm(self, config=None):
         points = [QgsProcessing.SourceType.TypeVectorPoint]
@@ -117,16 +116,7 @@ class PublishParameters(AxisParameters):
                 "project, or among your documents."
             ),
         )
-        self.add(
-            QgsProcessingParameterFileDestination(
-                self.REPORT,
-                tr("Report"),
-                fileFilter=tr("HTML files (*.html)"),
-                optional=True,
-                createByDefault=True,
-            ),
-            tr("A page that says what was published and what it promises."),
-        )
+        self.add_page(tr("Report"), tr("A page that says what was published and what it promises."))
         self.addOutput(QgsProcessingOutputString("STATEMENT", tr("Privacy statement")))
 
     def row_words(self, layer, parameters, context):
