@@ -515,6 +515,11 @@ def bench_hexes(small: int) -> Iterator[Result]:
     name = f"count in {len(zones):,} hexagons / one by one"
     yield Result(name, together, each, "s", each / together, 10, at_least=True)
     yield limit(f"count in {len(zones):,} hexagons", together, 2, "s")
+    part = dp.Domain.from_bounds((-74.15, 40.58, -73.85, 40.87), crs="EPSG:4326")
+    release = dp.publish(np.column_stack(city(400_000 // small)), 1, part)
+    cells = len(release.hexes(9))
+    (whole,) = clock(lambda: release.hexes(9), rounds=3)
+    yield limit(f"hexes(9) as a whole, {cells:,} hexagons", whole, 2, "s")
 
 
 def bench_write(small: int) -> Iterator[Result]:

@@ -128,7 +128,8 @@ dpsortMap(map, data, host).then(function (view) {{
 
     def _header(self) -> str:
         rows = "".join(
-            f"<div><dt>{html.escape(name)}</dt><dd>{html.escape(text)}</dd></div>"
+            f'<div class="dp-{name.lower()}"><dt>{html.escape(name)}</dt>'
+            f"<dd>{html.escape(text)}</dd></div>"
             for name, text in self.facts
             if text
         )

@@ -294,12 +294,46 @@ def test_dark_mode_has_a_dark_page_and_a_light_end_of_the_colours(open_page, pag
 
 def test_a_printed_page_is_light_and_has_no_buttons(open_page, page_file):
     visit = open_page(page_file, color_scheme="dark")
+    visit.run("() => { window.dispatchEvent(new Event('beforeprint')) }")
     visit.page.emulate_media(media="print")
     assert visit.page.locator(".leaflet-control-zoom").is_hidden()
     assert visit.page.locator("#map").bounding_box()["height"] > 300
     colour = visit.run("getComputedStyle(document.body).backgroundColor")
     assert colour == "rgb(255, 255, 255)"
     assert visit.page.pdf().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+def test_all_that_is_in_view_is_on_the_paper_and_comes_back_after_it(open_page, page_file, size):
+    visit = open_page(page_file, size)
+    corners = """() => { const [left, top, right, bottom] = dpsort.data.sheet.window;
+        const box = document.getElementById("map").getBoundingClientRect();
+        return [...dpsort.pixel(left, top), ...dpsort.pixel(right, bottom), box.width, box.height] }"""
+    before = visit.run(corners)
+    for _ in range(2):
+        visit.run("() => { window.dispatchEvent(new Event('beforeprint')) }")
+        visit.page.emulate_media(media="print")
+        left, top, right, bottom, width, height = visit.run(corners)
+        assert 0 < left < right < width and 0 < top < bottom < height
+        assert width == pytest.approx(960, abs=1) and bottom - top > 0.8 * height
+        visit.page.emulate_media(media="screen")
+        visit.run("() => { window.dispatchEvent(new Event('afterprint')) }")
+        assert visit.run(corners) == pytest.approx(before, abs=1)
+
+
+def test_a_window_that_changes_its_size_twice_still_shows_all(open_page, page_file):
+    visit = open_page(page_file)
+    for width in (1000, 700, 1200):
+        visit.page.set_viewport_size({"width": width, "height": 640})
+        visit.page.wait_for_function("dpsort.map.getSize().x <= innerWidth")
+        visit.page.wait_for_timeout(300)
+        left, top, right, bottom = visit.run(
+            """() => { const [left, top, right, bottom] = dpsort.data.sheet.window;
+                return [...dpsort.pixel(left, top), ...dpsort.pixel(right, bottom)] }"""
+        )
+        size = visit.run("[dpsort.map.getSize().x, dpsort.map.getSize().y]")
+        assert 0 < left and 0 < top and right < size[0] and bottom < size[1]
+        assert max((right - left) / size[0], (bottom - top) / size[1]) > 0.8
 
 
 def test_it_works_in_a_frame_of_another_page(browser, page_file, tmp_path, open_page, release):

@@ -23,8 +23,8 @@ Array = np.ndarray
 #: matter any more how the density leans
 _FINER = 3
 _FINEST = 28
-#: a zone's outline has at least so many pieces; to see how much it holds, fewer will do
-_PIECES, _ROUGH = 64, 16
+#: a zone's outline has at least so many pieces
+_PIECES = 64
 #: a table of zones has at least so many, all of one size; so many are worked on together
 _ALL_PIECES = 1 << 17
 _MOST_PIECES = 1 << 18
@@ -213,7 +213,7 @@ def zone_blocks(decoded: Decoded, zones: Sequence[Rings]) -> Blocks:
     grid = decoded.grid
     length = _ways(zones, grid) / grid.side
     together = _ALL_PIECES * length / max(float(length.sum()), 1e-300)
-    order = _orders(grid, length, np.maximum(together, _ROUGH))
+    order = _orders(grid, length, np.maximum(together, _PIECES))
     blocks = _cut_zones(grid, zones, length, order)
     share = decoded.mass_in(blocks, len(zones)) / max(decoded.n, 1)
     most = min(decoded.cumulative.place.size, _ALL_PIECES)

@@ -2,6 +2,12 @@
 function drawNames(at) {
   const pen = at.pen, colours = ink(), taken = [], box = at.visible;
   const narrow = map.getSize().x < 520;
+  // no name below the buttons
+  const buttons = map.getContainer().querySelector(".leaflet-control-zoom");
+  if (buttons && !printing) {
+    const own = buttons.getBoundingClientRect(), from = map.getContainer().getBoundingClientRect(), x = box.min.x - from.x, y = box.min.y - from.y;
+    taken.push([own.left + x, own.top + y, own.right + x, own.bottom + y]);
+  }
   const room = Math.round((map.getSize().x * map.getSize().y) / (narrow ? 16000 : 30000));
   let written = 0;
   pen.textBaseline = "middle";

@@ -27,8 +27,17 @@ function start() {
   });
   const repaint = () => { if (field) drawPicture(); legend(host.legend); canvas.redraw(); };
   darkness.addEventListener("change", repaint);
-  window.addEventListener("beforeprint", () => { printing = true; repaint(); });
-  window.addEventListener("afterprint", () => { printing = false; repaint(); });
+  // a sheet of paper is lower than a screen: what is in view is fitted into it
+  const onPaper = (on) => {
+    const view = map.getBounds();
+    printing = on;
+    map.getContainer().classList.toggle("dp-paper", on);
+    map.invalidateSize({ animate: false, pan: false });
+    if (touched) map.fitBounds(view, { animate: false });
+    repaint();
+  };
+  window.addEventListener("beforeprint", () => onPaper(true));
+  window.addEventListener("afterprint", () => onPaper(false));
   let queued = false;
   map.on("move", () => {
     if (queued) return;
@@ -43,7 +52,8 @@ function start() {
   });
   let touched = false;
   map.on("dragstart zoomstart", () => { touched = true; });
-  map.on("resize", () => { if (!touched) fit(); });
+  // fitting zooms too, but nobody has asked for that
+  map.on("resize", () => { if (!touched) { fit(); touched = false; } });
   return { map, data, state, choose, canvas, say, chooseZone, hatched: () => hatched, zoneAnswer, dotsRadius, picture,
     pixel: (u, v) => { const p = map.latLngToContainerPoint(latLng(u, v)); return [p.x, p.y]; } };
 }
