@@ -4,7 +4,9 @@ The forest of an axis is read against the map of all points (`prior`). Inside a 
 that map. The leaves of all roots together cut the domain into *patches*, and on a patch each slice
 has one share of all that is there; shares of a patch add up to one, and masses of a slice to its
 total (raking, three rounds). Before that, what the slices lack of all points on a patch is shared
-among them by the square roots of their masses (`close_gaps`).
+among them by the square roots of their masses (`close_gaps`), and the mean is taken of that and of
+a second reading, which makes slices add up at every level (`side_by_side`): the first is better
+where there is much noise, the second where there is little, and the mean is near the better one.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from ..rules.views import ViewCounts, block_of
 from .cumulative import Cumulative
 from .intervals import total_variance
 from .prior import Leaning, lean
+from .side_by_side import split_together
 from .tree import Tree, gather
 
 Array = np.ndarray
@@ -218,7 +221,16 @@ def _on_patches(
     part = totals / np.maximum(above[root], 1e-300)
     # inside a leaf mass follows the prior
     followed = (mass + even / mass.size)[None, :] * (leaning.estimate / prior)[leaf]
-    share = rake(close_gaps(followed, mass)[root] * part[:, None], mass, totals)
+    masses = close_gaps(followed, mass)
+    if roots > 1:
+
+        def whole(level: Array, index: Array) -> Array:
+            area = room(grid, level, index) / grid.n_cells
+            return mass_of(grid, total, level, index) + even * area
+
+        together = split_together(tree, above, patches.level, patches.index, whole)
+        masses = (masses + together) / 2
+    share = rake(masses[root] * part[:, None], mass, totals)
     return AxisMap(patches, mass, share, leaning, root, leaf, totals, variance, part)
 
 

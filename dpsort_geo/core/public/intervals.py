@@ -103,20 +103,28 @@ def laplace_variance(rate: Any) -> Any:
     return np.maximum(2 * decay / (1 - decay) ** 2, 1e-12)
 
 
-def unevenness(part: Array, variance: Array, whole: Array, share: Array) -> float:
+def unevenness(
+    part: Array,
+    variance: Array,
+    whole: Array,
+    share: Array,
+    rest: Any = 1.0,
+    usual: float = USUAL_UNEVENNESS,
+) -> float:
     """rho: the variance of a part's share of its whole's mass, over f (1 - f), beyond chance.
 
     ``share`` is the part's share f of the whole's area. What the noise and chance add to
     (part - f whole)^2 is taken off. Parts are weighted as if their deviations were normal with
-    the usual rho, so noisy ones say little.
+    the ``usual`` rho, so noisy ones say little. ``rest`` is how much of chance there is, and the
+    root of how much of rho (`side_by_side`).
     """
     whole = np.maximum(whole, 1.0)
     chance = whole * share * (1 - share)
-    even = variance + chance
-    usual = USUAL_UNEVENNESS * whole * chance
-    weight = (whole * chance) / (even + usual) ** 2
+    even = variance + chance * rest
+    square = rest**2 * whole * chance
+    weight = square / (even + usual * square) ** 2
     excess = float((weight * ((part - share * whole) ** 2 - even)).sum())
-    seen = float((weight * whole * chance).sum())
-    before = USUAL_WEIGHT / USUAL_UNEVENNESS**2
-    rho = (excess + before * USUAL_UNEVENNESS) / (seen + before)
+    seen = float((weight * square).sum())
+    before = USUAL_WEIGHT / usual**2
+    rho = (excess + before * usual) / (seen + before)
     return min(max(rho, LEAST_UNEVENNESS), 1.0)
