@@ -81,9 +81,8 @@ def make_domain(
     if resolution is not None:
         if order is not None:
             raise BadInputError("Give either --order or --resolution.")
-        # the mask anew on cells of that size
         made = make_domain(bounds, polygon, crs, None, None, polygon_layer)
-        order = made.at_resolution(resolution).grid.order
+        return made.at_resolution(resolution)
     if bool(bounds) == bool(polygon):
         raise BadInputError(
             "Say where points may lie: either --bounds W S E N --crs CRS or --polygon."

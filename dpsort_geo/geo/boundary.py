@@ -37,7 +37,8 @@ class Boundary:
         polygon, source = shape_of(area, crs)
         (rings,) = domain.zone_rings([polygon], source)
         shapely.prepare(polygon)
-        return cls(polygon, source, replace(domain, grid=inside_of(domain.grid, rings)))
+        inside = replace(domain, grid=inside_of(domain.grid, rings), made_from=None)
+        return cls(polygon, source, inside)
 
     def move_inside(self, x: Array, y: Array) -> "tuple[Array, Array]":
         """Points in the working CRS, those outside of the polygon at the nearest place inside.

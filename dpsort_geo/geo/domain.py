@@ -43,6 +43,8 @@ class Domain(Frame):
     host: Host = field(default=HOST, compare=False)
     #: as the user gave them, in ``crs``; west is greater than east across the antimeridian
     bounds: Bounds = field(default=(0.0, 0.0, 0.0, 0.0), compare=False)
+    #: what the grid was made from; the domain of a file has none
+    made_from: PlaneArea | None = field(default=None, compare=False)
 
     @classmethod
     def from_bounds(cls, bounds: Any, crs: Any, order: int | None = None) -> Domain:
@@ -70,7 +72,8 @@ class Domain(Frame):
 
     @classmethod
     def _of_area(cls, area: PlaneArea, order: int | None) -> Domain:
-        return cls(area.grid(order), area.crs, area.working_crs, bounds=area.bounds)
+        grid = area.grid(order)
+        return cls(grid, area.crs, area.working_crs, bounds=area.bounds, made_from=area)
 
     @classmethod
     def of_grid(cls, grid: Grid, crs: Any, working_crs: Any) -> Domain:
@@ -113,6 +116,8 @@ class Domain(Frame):
         >>> city.cell_size, city.at_resolution(250).cell_size
         (6.25, 200.0)
         """
+        if self.made_from is not None:
+            return replace(self, grid=self.made_from.grid_for(metres))
         return replace(self, grid=self.grid.at_order(order_for(self.side, metres)))
 
     @property

@@ -1,7 +1,6 @@
 """What to expect before publishing: from the number of points, the area and epsilon alone."""
 
 from ._vendor.dpsort_geo.choices import plan_relation
-from ._vendor.dpsort_geo.curve.grid import order_for
 from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.planning import plan_side
 from .i18n import number_text, tr
@@ -20,10 +19,7 @@ def expected(n, area, epsilon, method="adaptive", axes=(), neighbours="replace")
 
 def grid_of(area, resolution=None):
     """The grid of an area; with a resolution, of cells of about so many metres."""
-    grid = area.grid()
-    if resolution is None:
-        return grid
-    return grid.at_order(order_for(area.side * area.metres, resolution))
+    return area.grid() if resolution is None else area.grid_for(resolution)
 
 
 def needed_epsilon(n, area, target, method="adaptive", axes=()):

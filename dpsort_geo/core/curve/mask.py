@@ -131,6 +131,31 @@ class Mask:
             edge[look] |= beyond | self.is_forbidden(near)
         return edge
 
+    def show_crossed(self, crossed: Array) -> Mask:
+        """The same mask with each of the cells that an outline crosses at its edge, or not in it.
+
+        Who reads a mask takes a cell with all cells around it allowed for one that lies wholly
+        inside. A creek narrower than a cell can pass between centres; such a cell is left out,
+        which puts those around it at the edge, and no two side by side: a polygon full of small
+        holes keeps most of its cells.
+
+        >>> mask = Mask(np.array([[0, 16]]), 2)
+        >>> mask.show_crossed(np.array([0, 2, 8])).runs
+        array([[ 0,  8],
+               [ 9, 16]])
+        """
+        mask = self
+        column, row = hilbert.decode(crossed, self.order)
+        for odd in range(4):  # no two of these are neighbours
+            here = ((column & 1) == odd >> 1) & ((row & 1) == odd & 1)
+            some = np.flatnonzero(here & mask.is_allowed(crossed))
+            hidden = crossed[some[~mask.at_edge(column[some], row[some])]]
+            start = np.sort(np.concatenate([mask._starts[:-1], hidden + 1]))
+            stop = np.sort(np.concatenate([mask._stops, hidden]))
+            runs = np.stack([start, stop], axis=1)[start < stop]
+            mask = Mask(runs, self.order) if hidden.size else mask
+        return mask
+
     def blocks_with_cells(self, level: int) -> Array:
         """Quadtree nodes of a level that hold an allowed cell, in order.
 
@@ -180,3 +205,18 @@ def check_runs(runs: Array, order: int) -> Array:
         )
     checked.setflags(write=False)
     return checked
+
+
+def common_runs(a: Array, b: Array) -> Array:
+    """What two masks share: runs of cells that are in both.
+
+    >>> common_runs(np.array([[0, 4], [6, 9]]), np.array([[2, 7]])).tolist()
+    [[2, 4], [6, 7]]
+    """
+    edge = np.concatenate([a.reshape(-1), b.reshape(-1)])
+    step = np.concatenate([np.tile([1, -1], len(a)), np.tile([1, -1], len(b))])
+    order = np.lexsort((step, edge))
+    edge, depth = edge[order], np.cumsum(step[order])
+    opens = np.flatnonzero(depth == 2)
+    runs = np.stack([edge[opens], edge[np.minimum(opens + 1, edge.size - 1)]], axis=1)
+    return runs[runs[:, 0] < runs[:, 1]]

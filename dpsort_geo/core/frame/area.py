@@ -13,12 +13,19 @@ from typing import Any, List, Optional
 
 import numpy as np
 
-from ..curve.cover import cover
-from ..curve.grid import Grid, default_order
+from ..curve.cover import cover, no_cell
+from ..curve.grid import Grid, default_order, order_for
+from ..curve.mask import Mask, common_runs
+from ..curve.overlap import crossed_cells
 from ..errors import BadInputError
 from .ground import metres_at
 from .host import Array, Bounds, Crs, EqualArea, Host, Polygons
 from .rings import box_ring, cut, extent, project_ring, rings_of
+
+#: in cells: as far as an edge that is straight in its own CRS may bend between two of its pieces
+_HAIR = 1 / 128
+#: edges of polygons are cut into pieces so many times shorter than those of zones
+_SHORTER = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +66,11 @@ class Area:
         return metres_at(self.host, self.working_crs, west + half, south + half)
 
     def grid(self, order: Optional[int] = None) -> Grid:
-        """The grid with the area as its mask."""
+        """The grid with the area as its mask: cells whose centres are in it, and not by a hair.
+
+        A cell that is cut is at the edge of the mask, and points in it sit at its centre; so they
+        lie in the area itself.
+        """
         west, south, east, north = self.box
         if order is None:
             order = default_order(self.side * self.host.metres_per_unit(self.working_crs))
@@ -69,9 +80,17 @@ class Area:
         if east - west == north - south and _is_box(self.rings):
             return grid
         runs = cover(self.rings, grid)
-        if len(runs) == 1 and runs[0, 0] == 0 and runs[0, 1] == 4**grid.order:
-            return grid
-        return Grid(grid.x0, grid.y0, grid.cell, grid.order, runs)
+        for dx, dy in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+            moved = [ring + np.array([dx, dy]) * (_HAIR * grid.cell) for ring in self.rings]
+            runs = common_runs(runs, cover(moved, grid))
+        if not len(runs):
+            raise no_cell()
+        mask = Mask(runs, grid.order).show_crossed(crossed_cells(self.rings, grid))
+        return Grid(grid.x0, grid.y0, grid.cell, grid.order, mask.runs)
+
+    def grid_for(self, resolution: float) -> Grid:
+        """The same with cells of about so many metres."""
+        return self.grid(order_for(self.side * self.metres, resolution))
 
 
 def _is_box(rings: List[Array]) -> bool:
@@ -113,9 +132,8 @@ def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
     box = _bounds_in_degrees(polygons)
     working = host.equal_area(crs, choose_projection(box))
     centre, size = (box[0] + box[2]) / 2, max(box[2] - box[0], box[3] - box[1])
-    rings = [
-        project_ring(host, ring, crs, working, centre) for ring in rings_of(cut(polygons, size))
-    ]
+    short = rings_of(cut(polygons, size / _SHORTER))
+    rings = [project_ring(host, ring, crs, working, centre) for ring in short]
     return Area(host, rings, crs, working, wrap_box(box))
 
 

@@ -10,14 +10,17 @@ m^2 + the variance of the leaf's own answers, so that an empty-looking leaf is n
 Two things make the limits lopsided. People ask about zones where there is something: a zone that
 is drawn in proportion to what it holds has, on average, b = cut / estimate more than the estimate,
 and its variance is cut + b^2 (exactly so for shares with a gamma law); so the upper limit starts
-b higher. And the isotonic step, which keeps masses positive, moves some of the mass of dense areas
-to empty ones; the least squares estimate has no such bias but more noise, so the lower limit
-starts from the smaller of the two, the upper one from the larger.
+b higher. A table of all zones is not drawn so: half of b is enough for it where mass is as uneven
+as it usually is, and all of b where rho tells that few places hold much (`drawn`). And the
+isotonic step, which keeps masses positive, moves some of the mass of dense areas to empty ones;
+the least squares estimate has no such bias but more noise, so the lower limit starts from the
+smaller of the two, the upper one from the larger.
 
 Along a coast the cuts go together: every leaf that the shore cuts has all of its mass on the same
 side. What tells a coast is the table of zones itself. When it holds nearly all of the mass, what
 lies outside of all zones is likely to be empty, and mass of cut leaves that no zone claims may all
-belong inside: the upper limit reaches over it. Zones whose neighbours are in the table have none.
+belong inside: the upper limit reaches over it. Zones whose neighbours are in the table have none,
+and what is less than the interval reaches anyway counts for less, by as much as it is less.
 
 Each mechanism tells in `public/X` what is unknown about the mass in a zone; here the limits are
 made of it.
@@ -40,6 +43,8 @@ Array = np.ndarray
 USUAL_UNEVENNESS = 0.15
 USUAL_WEIGHT = 4
 LEAST_UNEVENNESS = 0.02
+#: share of b by which upper limits start higher: least up to the first rho, all from the second on
+LEAST_DRAWN, USUALLY_UNEVEN, VERY_UNEVEN = 0.5, 0.2, 0.3
 #: a table that holds less than the first share of all mass says nothing about coasts; from the
 #: second on, all that it leaves out is taken for empty
 SOME_MASS, NEARLY_ALL = 0.5, 0.9
@@ -53,7 +58,7 @@ class Estimate:
     #: variances: of the noise, and of where the mass lies in what a zone cuts
     noise: Array
     cut: Array
-    #: mass of the cut leaves outside the zone, the most that could really be inside
+    #: the most that could be inside beyond the estimate: mass of the cut leaves outside, or less
     outside: Array
     #: the estimate without the bias that comes from keeping masses positive
     unbiased: Array
@@ -69,11 +74,23 @@ def limits(release: Release, estimate: Estimate, confidence: float) -> Tuple[Arr
     below = np.sqrt(estimate.noise + cut)
     above = np.sqrt(estimate.noise + cut + more**2)
     low = np.floor(np.minimum(mass, estimate.unbiased) - reach * below)
-    highest = np.maximum(mass, estimate.unbiased) + more + estimate.unclaimed
-    high = np.ceil(highest + reach * above)
+    beyond = estimate.unclaimed * np.minimum(
+        estimate.unclaimed / np.maximum(reach * above, 1e-12), 1.0
+    )
+    high = np.ceil(np.maximum(mass, estimate.unbiased) + more + beyond + reach * above)
     # a noisy n is no bound on what there is
     most = release.size if release.neighbours == "replace" else np.inf
     return np.clip(low, 0, release.size), np.clip(high, 0, most)
+
+
+def drawn(rho: float) -> float:
+    """The share of b = cut / estimate by which upper limits start higher.
+
+    >>> [round(drawn(rho), 6) for rho in (0.1, 0.25, 0.9)]
+    [0.5, 0.75, 1.0]
+    """
+    part = (rho - USUALLY_UNEVEN) / (VERY_UNEVEN - USUALLY_UNEVEN)
+    return LEAST_DRAWN + (1 - LEAST_DRAWN) * min(max(part, 0.0), 1.0)
 
 
 def unclaimed(zone: Array, part: Array, share: Array, mass: Array, zones: int) -> Array:

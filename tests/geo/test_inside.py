@@ -1,0 +1,91 @@
+"""Published points lie in the polygon itself, however odd it is and however coarse the cells."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import shapely
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import dpsort_geo as dp
+from dpsort_geo.core.curve import hilbert
+
+METRES, DEGREES = "EPSG:27700", "EPSG:4326"
+SIDE = 100_000.0
+unit = st.floats(0, 1).map(lambda value: round(value, 3))
+place = st.tuples(unit, unit)
+
+
+@st.composite
+def odd_polygons(draw):
+    """Creeks and necks of any width, lakes and islands, most of them smaller than a cell."""
+    shape = shapely.box(0, 0, 1, draw(st.floats(0.3, 1)))
+    if draw(st.booleans()):
+        shape = shapely.MultiPoint(draw(st.lists(place, min_size=4, max_size=6))).convex_hull
+    for a, b, width in draw(st.lists(st.tuples(place, place, st.floats(-5, -1)), max_size=4)):
+        shape = shape.difference(shapely.LineString([a, b]).buffer(10**width, cap_style="flat"))
+    for at, width in draw(st.lists(st.tuples(place, st.floats(-4, -1)), max_size=4)):
+        shape = shape.difference(shapely.Point(at).buffer(10**width, 2))
+    for at, width in draw(st.lists(st.tuples(place, st.floats(-3, -1)), max_size=2)):
+        island = shapely.Point(np.array(at) * 1.4 - 0.2).buffer(10**width, 2)
+        shape = shape.union(island)
+    assume(shape.area > 0.01)
+    return shape
+
+
+def outside(domain, polygon):
+    """Of the cells of a domain, how many have a place outside where a point could be published."""
+    grid = domain.grid
+    if grid.runs is None:
+        return not polygon.equals(shapely.box(*polygon.bounds))
+    i, j = hilbert.decode(grid.expand(np.arange(grid.n_cells)), grid.order)
+    edge = grid.at_edge(i, j)
+    # a cell in which points may lie anywhere: its outline is as good as all of it, and its middle
+    step = np.linspace(1e-6, 1 - 1e-6, 5)
+    corners = np.stack(np.meshgrid(step, step), axis=-1).reshape(-1, 2)
+    x, y = grid.x0 + grid.cell * (i + 0.5)[edge], grid.y0 + grid.cell * (j + 0.5)[edge]
+    far = [shapely.points(*domain.unproject(x, y))]
+    for dx, dy in corners:
+        x, y = grid.x0 + grid.cell * (i + dx)[~edge], grid.y0 + grid.cell * (j + dy)[~edge]
+        far.append(shapely.points(*domain.unproject(x, y)))
+    shapely.prepare(polygon)
+    wrong = int((~shapely.covers(polygon, np.concatenate(far))).sum())
+    if domain.crs == domain.working_crs:  # the cells are squares in the polygon's own CRS
+        low = np.stack([grid.x0 + grid.cell * i, grid.y0 + grid.cell * j])[:, ~edge]
+        whole = shapely.box(*low, *(low + grid.cell))
+        wrong += int((~shapely.covers(polygon.buffer(1e-9 * SIDE), whole)).sum())
+    return wrong
+
+
+@settings(deadline=None, max_examples=60)
+@given(odd_polygons(), st.integers(1, 7), st.sampled_from([METRES, DEGREES]))
+def test_no_cell_has_room_for_a_point_outside_of_the_polygon(shape, order, crs):
+    scale, origin = (SIDE, [0, 0]) if crs == METRES else (30.0, [-10, 30])
+    polygon = shapely.transform(shape, lambda at: at * scale + origin)
+    try:
+        domain = dp.Domain.from_polygon(polygon, crs=crs, order=order)
+        again = dp.Domain.from_polygon(polygon, crs=crs, order=5).at_resolution(domain.cell_size)
+    except dp.BadInputError:
+        assume(False)  # smaller than a cell
+    assert not outside(domain, polygon)
+    assert again.grid == domain.grid
+
+
+@pytest.mark.parametrize("method", ["adaptive", "sort", "hybrid"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_creek_narrower_than_a_cell_holds_no_published_point(method):
+    creek = shapely.LineString([(0, 51_000), (80_000, 53_500)]).buffer(150)
+    land = shapely.box(0, 0, SIDE, SIDE).difference(creek)
+    domain = dp.Domain.from_polygon(land, crs=METRES)
+    points = np.random.default_rng(1).uniform([0, 48_000], [SIDE, 56_000], (3000, 2))
+    release = dp.publish(points, 1, domain, resolution=2000, method=method)
+    for diffuse in (True, False):
+        assert shapely.covers(land, release.points(diffuse).geometry.array).all()
+
+
+def test_a_polygon_full_of_holes_keeps_most_of_its_cells():
+    at = np.stack(np.meshgrid(np.arange(64), np.arange(64)), axis=-1).reshape(-1, 2) * 1000 + 200
+    holes = shapely.union_all(shapely.box(*at.T, *(at + 100).T))
+    domain = dp.Domain.from_polygon(shapely.box(0, 0, 64_000, 64_000).difference(holes), METRES, 6)
+    assert 0.7 * 64**2 < domain.grid.n_cells < 64**2
