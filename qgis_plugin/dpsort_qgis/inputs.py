@@ -19,6 +19,7 @@ from qgis.core import (
 
 from ._vendor.dpsort_geo.errors import BadInputError
 from .i18n import tr
+from .origins import is_query
 
 #: functions of expressions that see other features, beside all aggregates and those of users
 _SEE_OTHERS = ("get_feature", "layer_property", "eval", "num_selected", "overlay_")
@@ -32,6 +33,8 @@ class TakenLayer:
     count: int
     filtered: bool
     selected: bool
+    #: whether the layer is a query of others
+    queried: bool
     #: a filter and a limit of this run alone, as the toolbox has them
     expression: str
     limit: int
@@ -63,6 +66,7 @@ def take(layer, value):
         count=layer.selectedFeatureCount() if selected else layer.featureCount(),
         filtered=bool(expression or layer.subsetString()),
         selected=selected,
+        queried=is_query(layer),
         expression=expression,
         limit=getattr(definition, "featureLimit", -1),
         source=kind(layer),

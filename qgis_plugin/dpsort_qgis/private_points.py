@@ -104,10 +104,10 @@ def _count_slices(grid, words, chunks):
     return count_slices(grid, words.axes, x, y, joint, joined_names(names))
 
 
-def published(cells, area, epsilon, method, neighbours, unit, group_size):
+def published(cells, area, epsilon, method, neighbours, unit, group_size, zones=None):
     """The release of counted cells, with the CRS of the area in it. Draws the noise."""
     return dataclasses.replace(
-        measure(cells, epsilon, method, group_size, neighbours, unit),
+        measure(cells, epsilon, method, group_size, neighbours, unit, None, zones),
         crs=crs_text(area.crs),
         working_crs=crs_text(area.working_crs),
         ledger=True,

@@ -141,6 +141,8 @@ def _settings(reading, told):
         (tr("Written to a ledger"), tr("yes") if release.ledger else tr("no")),
     ]
     rows += [(axis.name, slice_words(axis)) for axis in release.axes]
+    if release.zones is not None:
+        rows.append((tr("Declared zones"), count_text(release.zones.size)))
     if told.total is not None:
         words = tr("epsilon {total}, with this release")
         rows.append((tr("Spent on the data set"), words.format(total=exact_text(told.total))))

@@ -100,6 +100,14 @@ def test_doubts_are_read_before_paying_and_the_message_is_about_what_was_paid(
     assert found["next file for points"] == "points_2.gpkg"
 
 
+def test_declared_zones_have_their_price_on_the_card_and_stand_in_the_question(
+    found: dict[str, Any],
+) -> None:
+    without, figure, words = found["price of zones"]
+    assert figure != without and "declared zones take their part" in words
+    assert "city boundary (1)" in found["question about a filter"]
+
+
 def test_everything_that_can_be_filled_in_has_a_tip(found: dict[str, Any]) -> None:
     assert found["without a tip"] == {"plan": [], "publish": [], "release": []}
 

@@ -130,9 +130,13 @@ class PointsBox(QGroupBox):
         self._public = not hidden
         self.refresh()
 
+    def number_is_public(self):
+        """Whether the exact number of points is shown, and published."""
+        return self._public and not self.several.isChecked()
+
     def _show_count(self, layer):
         people, number = self.several.isChecked(), self._typed
-        public = self._public and not people
+        public = self.number_is_public()
         if layer is None:
             number = 0
         elif public:

@@ -93,6 +93,13 @@ QTest.keyClick(publish, Qt.Key.Key_Return)
 seen["return asks"] = bool(asked)
 seen["rows"] = publish.rows()
 seen["pixels"] = not publish.grab().isNull()
+publish.axes.category.currentField = lambda: "type"
+publish.axes.values.setText("burglary, theft, other")
+seen["zones can be chosen"] = publish.axes.zones.isEnabled()
+publish.axes.zones.number = lambda *_: 3
+publish.update_card()
+seen["price of zones"] = publish.card.words.text()
+publish.axes.values.clear()
 publish.points.layer.setLayer(None)
 seen["without a layer"] = publish.card.figure.text()
 

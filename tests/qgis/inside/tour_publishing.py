@@ -265,6 +265,9 @@ def publish_what_and_when(area):
     dialog.axes.time.setField("day")
     dialog.axes.start.setDate(QDate(2026, 1, 1))
     dialog.axes.stop.setDate(QDate(2026, 7, 1))
+    without = dialog.card.figure.text()
+    dialog.axes.zones.setLayer(area)
+    FOUND["price of zones"] = [without, dialog.card.figure.text(), dialog.card.words.text()]
     dialog.output.release.setFilePath(str(OUT / "what_and_when.release.json"))
     dialog.output.target.setFilePath(str(OUT / "points"))
     (OUT / "points.gpkg").write_text("an older file")
