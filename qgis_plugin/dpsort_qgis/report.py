@@ -186,7 +186,7 @@ def _picture(reading):
     words = html.escape(tr("The published density; north is up."))
     swatches = "".join(
         f'<span><i style="background:rgb{colour}"></i>{html.escape(number_text(value))}</span>'
-        for value, colour in zip(log_steps(top, len(RAMP)), RAMP)
+        for value, colour in [(0, (255, 255, 255)), *zip(log_steps(top, len(RAMP)), RAMP)]
     )
     unit = html.escape(tr("points per km²"))
     return (

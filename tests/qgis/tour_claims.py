@@ -46,6 +46,10 @@ def test_the_expected_error_follows_epsilon(found: dict[str, Any]) -> None:
     assert re.fullmatch(r"≈ [\d.]+\s(m|km)", found["plan"])
 
 
+def test_an_epsilon_is_read_as_it_is_typed_with_a_point_or_a_comma(found: dict[str, Any]) -> None:
+    assert found["typed in German"] == [[0.5, "0,500"], [0.5, "0,500"], [1, "1,000"]]
+
+
 def test_return_pays_neither_in_a_field_nor_in_the_question(found: dict[str, Any]) -> None:
     assert not found["return in a field asks"]
     assert not found["return in the question pays"]
@@ -147,7 +151,7 @@ def test_legends_are_printed_with_units_and_few_classes(found: dict[str, Any]) -
     assert 2 <= len(classes) <= 5
     assert counts[len(classes) :] == ["outside of the public area", "not reliable: wide limits"]
     assert points == ["burglary", "theft", "other"]
-    assert density[1] == "0" and all(text.endswith(" per km²") for text in density[2:])
+    assert density[:2] == ["points per km²", "0"] and all(text.endswith(" per km²") for text in density[2:])
     assert len(density) == 8
 
 

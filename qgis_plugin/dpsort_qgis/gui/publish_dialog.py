@@ -20,7 +20,7 @@ from .._vendor.dpsort_geo.rules.budget import NEIGHBOURS, epsilon_text
 from ..datasets import total_after
 from ..declared_zones import refuse_drowned
 from ..doubts import doubts, suggest_boundary
-from ..i18n import exact_text, length, number_text, said, tr
+from ..i18n import exact_text, length, number_text, said, tr, user_locale
 from ..origins import is_query
 from ..releases import method_words, neighbour_words
 from .area_widget import AreaWidget
@@ -98,6 +98,7 @@ class PublishDialog(Window):
         self.group_size.setToolTip(tr("Points in a group, for the methods Sort and Hybrid."))
         form.addRow(tr("Gro&up size"), self.group_size)
         self.resolution = QDoubleSpinBox(self)
+        self.resolution.setLocale(user_locale())
         self.resolution.setObjectName("resolution")
         self.resolution.setRange(0, 1_000_000)
         self.resolution.setDecimals(1)

@@ -18,6 +18,7 @@ shim.install(folder)
 import numpy as np
 from PyQt6.QtCore import (
     QT_VERSION_STR,
+    QLocale,
     QMimeData,
     QObject,
     QPoint,
@@ -85,6 +86,16 @@ application.processEvents()
 publish.epsilon.set_value(4.0)
 seen["figure at 4"], seen["notes at 4"] = publish.card.figure.text(), publish.card.notes.text()
 seen["can run"] = publish.run_button.isEnabled()
+seen["typed"] = []
+for mark, language in ((".", "en_US"), (",", "de_DE")):
+    publish.epsilon.spin.setLocale(QLocale(language))
+    for text in ("0.5", "0,5", "12"):
+        publish.epsilon.spin.selectAll()
+        QTest.keyClicks(publish.epsilon.spin, text)
+        publish.epsilon.spin.interpretText()  # as when the field is left
+        shown = publish.epsilon.spin.text() == f"{publish.epsilon.value():.3f}".replace(".", mark)
+        seen["typed"].append([publish.epsilon.value(), shown])
+publish.epsilon.set_value(4.0)
 asked = []
 publish.run = lambda: asked.append("asked")
 publish.epsilon.spin.setFocus()
