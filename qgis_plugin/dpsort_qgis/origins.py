@@ -59,19 +59,21 @@ def layers_behind(layer):
 
     Polygons and lines, which points are often joined with, count where there is nothing else.
     """
-    found, waiting, seen = [], [layer], set()
-    while waiting:
-        one = waiting.pop()
-        if one is None or one.id() in seen:
-            continue
-        seen.add(one.id())
-        if one.providerType() == "virtual":
-            waiting += _sources(one)
-        else:
-            found.append(one)
+    found = [one for one in read_layers(layer) if one.providerType() != "virtual"]
     kinds = QgsWkbTypes.GeometryType
     plain = (kinds.PointGeometry, kinds.NullGeometry)
     return [one for one in found if one.geometryType() in plain] or found
+
+
+def read_layers(layer):
+    """All layers that are read where a layer is: itself, and what a virtual one is made of."""
+    found, waiting = {}, [layer]
+    while waiting:
+        one = waiting.pop()
+        if one is not None and one.id() not in found:
+            found[one.id()] = one
+            waiting += _sources(one) if one.providerType() == "virtual" else []
+    return list(found.values())
 
 
 def _sources(layer):

@@ -55,14 +55,22 @@ def count_points(taken, area, grid, method, neighbours, words, context, feedback
         crs_text(crs)  # refuses what no reader would read
     reach = Reach(taken.crs, area, context.transformContext())
     chunks = read_points(taken, area.working_crs, context, feedback, words, reach.see)
-    if words.axes:
-        cells = _count_slices(grid, words, chunks)
-    else:
-        batches = ((x, y, beside[0] if words.person else None) for x, y, beside in chunks)
-        cells = count_stream(grid, batches, bool(words.person), method)
+    try:
+        cells = _count(grid, words, chunks, method)
+    except BadInputError:
+        taken.check_whole()  # what is missing then is no fault of the data
+        raise
+    taken.check_whole()
     reach.check()
     refuse_nothing(cells.n, neighbours)
     return cells
+
+
+def _count(grid, words, chunks, method):
+    if words.axes:
+        return _count_slices(grid, words, chunks)
+    batches = ((x, y, beside[0] if words.person else None) for x, y, beside in chunks)
+    return count_stream(grid, batches, bool(words.person), method)
 
 
 class Reach:

@@ -24,7 +24,7 @@ from ..doubts import doubts
 from ..host import crs_name
 from ..i18n import exact_text, length, tr
 from ..inputs import refuse_entangled
-from ..origins import file_of, marks_of
+from ..origins import file_of, marks_of, read_layers
 from ..outputs import files_written, same_file
 from ..planner import expected, grid_of
 from ..private_points import count_points, published
@@ -162,7 +162,8 @@ class PublishPoints(PublishParameters):
             for name in (self.AREA, self.ZONES)
             if is_given(parameters.get(name))
         ]
-        groups = [[file_of(layer)], files[:1], files[1:], points]
+        private = [file_of(one) for one in read_layers(layer)]
+        groups = [private, files[:1], files[1:], points]
         pairs = [*combinations(groups, 2), *((areas, group) for group in groups[1:])]
         for group, others in pairs:
             if any(same_file(a, b) for a in filter(None, group) for b in filter(None, others)):

@@ -103,6 +103,8 @@ class Bookkeeping(unittest.TestCase):
             self.assertIn("is a query", " ".join(listener.warned))
         self.assertEqual(datasets.ledger().entries("a new name"), [])
         self.assertEqual(float(datasets.spent(name)), 0.9)
+        said = refusal(first, DATASET=name, OUTPUT=path)
+        self.assertIn("different files", said)
         for one in (first, layer):
             QgsProject.instance().removeMapLayer(one.id())
 
