@@ -83,6 +83,9 @@ def test_the_card_follows_the_layer_its_filter_and_its_selection(found: dict[str
     assert card["selection"]["count"] == 10 and "selected" in card["selection"]["notes"]
     assert card["edit"]["count"] == 5000 and card["edit"]["figure"] != card["all"]["figure"]
     assert "give its data set a name" in card["memory"]["spent"] and not card["memory"]["can run"]
+    query = card["query"]
+    assert query["count"] == 6000 and "is a query" in query["notes"] and not query["can run"]
+    assert "The ledger knows these points" in query["spent"]
     assert card["removed"] == {"count": 0, "figure": "–", "notes": "", "spent": ""}
 
 

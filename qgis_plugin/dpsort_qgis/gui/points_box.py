@@ -13,7 +13,7 @@ from qgis.PyQt.QtWidgets import QCheckBox, QFormLayout, QGroupBox, QLabel, QLine
 from qgis.utils import iface
 
 from .._vendor.dpsort_geo.errors import BadInputError
-from ..datasets import dataset_of, is_published, ledger, source_of, spent
+from ..datasets import check_kept_names, dataset_of, is_published, ledger, source_of, spent
 from ..i18n import count_text, number_text, said, tr
 from .layer_watch import LayerWatch
 
@@ -154,6 +154,8 @@ class PointsBox(QGroupBox):
         if layer is not None:
             try:
                 name = self.dataset()
+                if name:
+                    check_kept_names(layer, name)
                 count = len(ledger().entries(name)) if name else 0
                 words = tr("Nothing was spent on this data set: this would be its first release.")
                 if not name:

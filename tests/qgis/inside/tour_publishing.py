@@ -121,6 +121,13 @@ def watch_card(dialog, points):
     dialog.points.layer.setLayer(other)
     yield 300
     found["memory"] = {**seen(), "can run": dialog.run_button.isEnabled()}
+    query = QgsVectorLayer("?query=select * from calls", "query", "virtual")
+    QgsProject.instance().addMapLayer(query)
+    dialog.points.layer.setLayer(query)
+    dialog.points.name.setText("a new name")
+    yield 500
+    found["query"] = {**seen(), "can run": dialog.run_button.isEnabled()}
+    QgsProject.instance().removeMapLayer(query.id())
     hidden = [*dialog.points.layer.exceptedLayerList(), points]
     dialog.points.layer.setExceptedLayerList(hidden)
     QgsProject.instance().removeMapLayer(other.id())
