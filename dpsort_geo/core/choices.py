@@ -92,6 +92,7 @@ def plan_relation(
     protects: str = "point",
     axes: Sequence[Axis] = (),
     neighbours: str = "replace",
+    zones: int = 0,
 ) -> Plan:
     """The plan of `plan_side` for either relation; under replace it tells what the other costs.
 
@@ -103,7 +104,7 @@ def plan_relation(
     gain = relation_gain(method, neighbours)
     made = plan_side(
         n, side, epsilon=epsilon, target_error=target_error, method=method, protects=protects,
-        axes=axes,
+        axes=axes, zones=zones,
     )  # fmt: skip
     if neighbours == "replace":
         words = relation_words(n, side, made.epsilon * made.share, method)

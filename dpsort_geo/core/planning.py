@@ -160,6 +160,7 @@ def plan_side(
     protects: str = "point",
     units: str = "m",
     axes: Sequence[Axis] = (),
+    zones: int = 0,
 ) -> Plan:
     """Plan a release for a square domain: its error for an epsilon, or the epsilon for an error.
 
@@ -181,6 +182,8 @@ def plan_side(
         Unit of `side` in words.
     axes : sequence of axes
         Categories and time, which share epsilon with the map of all points.
+    zones : int
+        How many zones are declared for a table of their own; with `epsilon` only.
 
     Examples
     --------
@@ -202,7 +205,7 @@ def plan_side(
         found = epsilon_for(n, target_error, side, method)
         epsilon = up_to_three_digits(found / least) if axes else found
     rate = float(exact_epsilon(epsilon))  # type: ignore[arg-type]
-    share = share_of_all(axes, n, rate)
+    share = share_of_all(axes, n, rate, zones)
     error = expected_error(n, rate * share, side, method)
     size = default_group_size(n, rate)
     return Plan(

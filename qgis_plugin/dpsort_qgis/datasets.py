@@ -5,16 +5,16 @@ or a query has none: the user names it once, and the layer keeps the name in its
 """
 
 import hashlib
-import os
 from pathlib import Path
 
 from qgis.core import QgsApplication, QgsProviderRegistry, QgsVectorLayer
 
 from ._vendor.dpsort_geo.errors import BadInputError
-from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed, default_path, table_mark
+from ._vendor.dpsort_geo.private.ledger import Entry, Ledger, composed, default_path
 from ._vendor.dpsort_geo.private.ledger_names import LONGEST_NAME
 from ._vendor.dpsort_geo.rules.budget import exact_epsilon
 from .i18n import everywhere, tr
+from .origins import file_of, is_query, layers_behind, table_of
 from .promise import PROMISE
 
 #: custom properties of layers
@@ -34,23 +34,15 @@ def ledger():
     return book
 
 
-def file_of(layer):
-    """The file that a layer lies in, or nothing."""
-    where = QgsProviderRegistry.instance().decodeUri(layer.providerType(), layer.source())
-    return os.path.realpath(str(where["path"])) if where.get("path") else ""
-
-
 def source_of(layer):
     """Where the data of a layer lies, without passwords; nothing when it has no lasting place.
 
     The same whichever way the data was opened: filters and other options do not count.
     """
     provider = layer.providerType()
-    if provider in ("memory", "virtual") or _is_query(layer.subsetString()):
+    if provider == "memory" or is_query(layer):
         return ""
     where = QgsProviderRegistry.instance().decodeUri(provider, layer.source())
-    if _is_query(str(where.get("table") or "").lstrip("( ")):
-        return ""
     parts = [
         str(where[part])
         for part in ("host", "port", "dbname", "schema", "table")
@@ -58,14 +50,8 @@ def source_of(layer):
     ]
     if where.get("path"):
         parts.append(file_of(layer))
-        tables = [sub.split("!!::!!")[1] for sub in layer.dataProvider().subLayers()]
-        if len(tables) > 1:
-            parts.append(str(where.get("layerName") or tables[0]))
+        parts += filter(None, [table_of(layer)])
     return _shortened(" ".join(parts) or layer.publicSource())
-
-
-def _is_query(text):
-    return text.lstrip().lower().startswith("select")
 
 
 def _shortened(source):
@@ -96,27 +82,36 @@ def needed_dataset(layer, given=""):
 
 
 def name_dataset(layer, name):
-    """Keep the name of a layer's data set with the layer, so that nobody is asked twice."""
+    """Keep the name of a layer's data set with the layer, so that nobody is asked twice.
+
+    Layers behind it that have no lasting place are those points, too.
+    """
     if name.strip() and name.strip() != source_of(layer):
         layer.setCustomProperty(_NAME, name.strip())
+    for one in layers_behind(layer):
+        if not dataset_of(one):
+            one.setCustomProperty(_NAME, name.strip())
 
 
-def private_files(layer):
-    """The file, the layer of it or the table by which the ledger knows points again, or None."""
-    path, source = file_of(layer), source_of(layer)
-    if source and layer.providerType() == "postgres":
-        where = QgsProviderRegistry.instance().decodeUri("postgres", layer.source())
-        named = ("host", "port", "dbname", "schema", "table")
-        return table_mark(*(str(where.get(part) or "") for part in named))
-    if not source or not os.path.isfile(path):
-        return None
-    table = source[len(path) :].strip() if source.startswith(path) else ""
-    return f"{path}|layername={table}" if table else path
+def check_kept_names(layer, name):
+    """Refuse a layer that was published under another name, or one behind it that was."""
+    book, behind = ledger(), layers_behind(layer)
+    kept = [str(one.customProperty(_NAME) or "") for one in (layer, *behind)]
+    kept += [source_of(one) for one in behind]
+    _refuse([one for one in kept if one and book.entries(one) not in ([], book.entries(name))])
 
 
-def check_names(files, name):
-    """Refuse points that the ledger knows under another name: their losses would not add up."""
-    others = ledger().other_names(files, name) if files else []
+def check_files(files, name):
+    """Refuse files and tables that the ledger knows under another name, and copies of files.
+
+    A file may have been debited as a whole, too.
+    """
+    whole = [one.partition("|layername=")[0] for one in files]
+    _refuse(ledger().other_names([*dict.fromkeys([*files, *whole])], name) if files else [])
+
+
+def _refuse(others):
+    """Points with two names in the ledger: their losses would not add up."""
     if others:
         words = tr(
             "The ledger knows these points, or a copy of them, as {name}; give that as the name of "

@@ -4,7 +4,7 @@ from ._vendor.dpsort_geo.rules.budget import HIGH_EPSILON
 from .i18n import number_text, tr
 
 
-def doubts(filtered=False, selected=False, epsilon=0.0, total=0.0):
+def doubts(filtered=False, selected=False, epsilon=0.0, total=0.0, queried=False):
     """Sentences about what the guarantee does not cover, or hardly."""
     found = []
     if selected:
@@ -19,6 +19,13 @@ def doubts(filtered=False, selected=False, epsilon=0.0, total=0.0):
             tr(
                 "The layer has a filter. If it was chosen by looking at the data, the filter "
                 "itself tells something that epsilon does not cover."
+            )
+        )
+    if queried:
+        found.append(
+            tr(
+                "The layer is a query. Epsilon covers its rows as they come out: where one row "
+                "can let another in or out, or several become one, it promises less."
             )
         )
     if epsilon > HIGH_EPSILON:

@@ -45,12 +45,12 @@ def everywhere(text):
 
 def number_text(value):
     """A number as the user writes it: 0.5 in English, 0,5 in German; six digits at most."""
-    return f"{float(value):.6g}".replace(".", _locale().decimalPoint())
+    return f"{float(value):.6g}".replace(".", user_locale().decimalPoint())
 
 
 def exact_text(decimal):
     """Decimal text with all of its digits, as the user writes it."""
-    return str(decimal).replace(".", _locale().decimalPoint())
+    return str(decimal).replace(".", user_locale().decimalPoint())
 
 
 def count_text(count):
@@ -76,12 +76,13 @@ def _language():
     return QgsApplication.locale()[:2].lower()
 
 
-def _locale():
+def user_locale():
+    """How the user writes numbers."""
     return QLocale(QgsApplication.locale())
 
 
 def _separator():
-    mark = _locale().groupSeparator()
+    mark = user_locale().groupSeparator()
     return mark if mark.strip() else "\u00a0"
 
 

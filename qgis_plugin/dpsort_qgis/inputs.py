@@ -6,19 +6,22 @@ come from QGIS's feature source, which is made to be read in other threads and o
 """
 
 import dataclasses
-from typing import Union
+from functools import partial
+from typing import List, Union
 
 from qgis.core import (
     QgsCoordinateReferenceSystem,
     QgsExpression,
     QgsFeatureRequest,
     QgsProcessingFeatureSourceDefinition,
+    QgsProject,
     QgsVectorLayerFeatureSource,
     QgsVectorLayerSelectedFeatureSource,
 )
 
 from ._vendor.dpsort_geo.errors import BadInputError
 from .i18n import tr
+from .origins import is_query, read_layers
 
 #: functions of expressions that see other features, beside all aggregates and those of users
 _SEE_OTHERS = ("get_feature", "layer_property", "eval", "num_selected", "overlay_")
@@ -32,10 +35,14 @@ class TakenLayer:
     count: int
     filtered: bool
     selected: bool
+    #: whether the layer is a query of others
+    queried: bool
     #: a filter and a limit of this run alone, as the toolbox has them
     expression: str
     limit: int
     source: Union[QgsVectorLayerFeatureSource, QgsVectorLayerSelectedFeatureSource]
+    #: gets an entry when a layer is deleted that a virtual one is made of
+    lost: List[bool] = dataclasses.field(default_factory=list)
 
     def features(self, context, columns=()):
         """Features with their geometry, and with the attributes in some columns."""
@@ -51,6 +58,16 @@ class TakenLayer:
             request.setLimit(self.limit)
         return self.source.getFeatures(request)
 
+    def check_whole(self):
+        """Refuse what was read of a virtual layer while a part of it was taken away."""
+        if self.lost:
+            raise BadInputError(
+                tr(
+                    "A layer that this one is made of was removed while it was read; add it again, "
+                    "and publish then."
+                )
+            )
+
 
 def take(layer, value):
     """Take a layer, or the part of it that the value of a parameter means."""
@@ -58,15 +75,21 @@ def take(layer, value):
     selected = definition is not None and definition.selectedFeaturesOnly
     expression = getattr(definition, "filterExpression", "")  # since QGIS 3.32
     kind = QgsVectorLayerSelectedFeatureSource if selected else QgsVectorLayerFeatureSource
-    return TakenLayer(
+    taken = TakenLayer(
         crs=layer.crs(),
         count=layer.selectedFeatureCount() if selected else layer.featureCount(),
         filtered=bool(expression or layer.subsetString()),
         selected=selected,
+        queried=is_query(layer),
         expression=expression,
         limit=getattr(definition, "featureLimit", -1),
         source=kind(layer),
     )
+    for one in read_layers(layer):
+        # a feature source outlives its layer, but not the layers behind a virtual one
+        if one is not layer and QgsProject.instance().mapLayer(one.id()) is not None:
+            one.willBeDeleted.connect(partial(taken.lost.append, True))
+    return taken
 
 
 def refuse_entangled(taken):

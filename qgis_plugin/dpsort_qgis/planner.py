@@ -6,13 +6,18 @@ from ._vendor.dpsort_geo.planning import plan_side
 from .i18n import number_text, tr
 
 
-def expected(n, area, epsilon, method="adaptive", axes=(), neighbours="replace"):
-    """The plan for n points in an area, or None when nothing useful can be said."""
+def expected(n, area, epsilon, method="adaptive", axes=(), neighbours="replace", zones=0):
+    """The plan for n points in an area, or None when nothing useful can be said.
+
+    ``zones`` is how many were declared for a table of their own.
+    """
     if n < 1:
         return None
     try:
         side = area.side * area.metres
-        return plan_relation(n, side, epsilon, None, method, axes=axes, neighbours=neighbours)
+        return plan_relation(
+            n, side, epsilon, None, method, axes=axes, neighbours=neighbours, zones=zones
+        )
     except BadInputError:
         return None
 
@@ -28,11 +33,17 @@ def needed_epsilon(n, area, target, method="adaptive", axes=()):
     return float(plan.epsilon)
 
 
-def price_of_axes(plan):
-    """What categories and time take from the map of all points; nothing where there are none."""
+def price_of_axes(plan, zones=0):
+    """What categories, time and declared zones take from the map of all points, if anything."""
     if plan.share == 1:
         return ""
-    return tr(
+    words = tr(
         "Category and time take their part: the map of all points is as good as at epsilon "
         "{share} without them."
-    ).format(share=number_text(round(plan.share * plan.epsilon, 3)))
+    )
+    if zones:
+        words = tr(
+            "Category, time and declared zones take their part: the map of all points is as good "
+            "as at epsilon {share} without them."
+        )
+    return words.format(share=number_text(round(plan.share * plan.epsilon, 3)))

@@ -55,14 +55,22 @@ def count_points(taken, area, grid, method, neighbours, words, context, feedback
         crs_text(crs)  # refuses what no reader would read
     reach = Reach(taken.crs, area, context.transformContext())
     chunks = read_points(taken, area.working_crs, context, feedback, words, reach.see)
-    if words.axes:
-        cells = _count_slices(grid, words, chunks)
-    else:
-        batches = ((x, y, beside[0] if words.person else None) for x, y, beside in chunks)
-        cells = count_stream(grid, batches, bool(words.person), method)
+    try:
+        cells = _count(grid, words, chunks, method)
+    except BadInputError:
+        taken.check_whole()  # what is missing then is no fault of the data
+        raise
+    taken.check_whole()
     reach.check()
     refuse_nothing(cells.n, neighbours)
     return cells
+
+
+def _count(grid, words, chunks, method):
+    if words.axes:
+        return _count_slices(grid, words, chunks)
+    batches = ((x, y, beside[0] if words.person else None) for x, y, beside in chunks)
+    return count_stream(grid, batches, bool(words.person), method)
 
 
 class Reach:
@@ -104,10 +112,10 @@ def _count_slices(grid, words, chunks):
     return count_slices(grid, words.axes, x, y, joint, joined_names(names))
 
 
-def published(cells, area, epsilon, method, neighbours, unit, group_size):
+def published(cells, area, epsilon, method, neighbours, unit, group_size, zones=None):
     """The release of counted cells, with the CRS of the area in it. Draws the noise."""
     return dataclasses.replace(
-        measure(cells, epsilon, method, group_size, neighbours, unit),
+        measure(cells, epsilon, method, group_size, neighbours, unit, None, zones),
         crs=crs_text(area.crs),
         working_crs=crs_text(area.working_crs),
         ledger=True,

@@ -141,6 +141,8 @@ def _settings(reading, told):
         (tr("Written to a ledger"), tr("yes") if release.ledger else tr("no")),
     ]
     rows += [(axis.name, slice_words(axis)) for axis in release.axes]
+    if release.zones is not None:
+        rows.append((tr("Declared zones"), count_text(release.zones.size)))
     if told.total is not None:
         words = tr("epsilon {total}, with this release")
         rows.append((tr("Spent on the data set"), words.format(total=exact_text(told.total))))
@@ -184,7 +186,7 @@ def _picture(reading):
     words = html.escape(tr("The published density; north is up."))
     swatches = "".join(
         f'<span><i style="background:rgb{colour}"></i>{html.escape(number_text(value))}</span>'
-        for value, colour in zip(log_steps(top, len(RAMP)), RAMP)
+        for value, colour in [(0, (255, 255, 255)), *zip(log_steps(top, len(RAMP)), RAMP)]
     )
     unit = html.escape(tr("points per km²"))
     return (

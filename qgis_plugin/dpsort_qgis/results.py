@@ -19,7 +19,7 @@ from .compat import clock_off, group_of, time_unit
 from .datasets import mark_published
 from .i18n import exact_text, tr
 from .promise import statement_text
-from .style import enlarge_legend
+from .style import tidy_legend
 
 #: days of the shortest month and year
 _SHORTEST = {"month": 28, "year": 365}
@@ -54,9 +54,9 @@ class Styler(QgsProcessingLayerPostProcessorInterface):
         if self.axis is not None and not isinstance(layer, QgsRasterLayer):
             set_times(layer, self.axis)
         node = QgsProject.instance().layerTreeRoot().findLayer(layer.id())
-        if node is not None and not isinstance(layer, QgsRasterLayer):
-            enlarge_legend(node)
-            if self.axis is not None:
+        if node is not None:
+            tidy_legend(node)
+            if self.axis is not None and not isinstance(layer, QgsRasterLayer):
                 set_project_times(self.axis)
                 set_clock(self.axis, iface.mapCanvas().temporalController() if iface else None)
         layer.triggerRepaint()

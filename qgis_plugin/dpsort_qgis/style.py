@@ -11,6 +11,7 @@ from qgis.core import (
     QgsLinePatternFillSymbolLayer,
     QgsMapLayerLegendUtils,
     QgsMarkerSymbol,
+    QgsRasterLayer,
     QgsRasterShader,
     QgsRendererCategory,
     QgsRuleBasedRenderer,
@@ -62,8 +63,12 @@ def _dot(colour):
     return symbol
 
 
-def enlarge_legend(node):
+def tidy_legend(node):
     """Dots of a legend that can be seen; ``node`` is the layer's place among the layers."""
+    if isinstance(node.layer(), QgsRasterLayer):
+        # QGIS would write "Band 1: points per km² (Gray)"
+        QgsMapLayerLegendUtils.setLegendNodeUserLabel(node, 0, tr("points per km²"))
+        return
     for order, item in enumerate(node.layer().renderer().legendSymbolItems()):
         symbol = item.symbol().clone() if item.symbol() else None
         if isinstance(symbol, QgsMarkerSymbol):

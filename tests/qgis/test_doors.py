@@ -40,6 +40,16 @@ def test_a_run_is_finished_although_its_layers_are_gone(
     assert seen["results"] == ["OUTPUT", "RELEASE", "STATEMENT"]
 
 
+@pytest.mark.parametrize("when", ["before", "reading"])
+def test_a_virtual_layer_is_refused_when_the_layer_behind_it_goes_away(
+    when: str, installed: Installed
+) -> None:
+    seen = told(installed, "layer_goes_away.py", "remove", when, "virtual")
+    assert seen["gone"]
+    assert seen["results"] is None
+    assert "removed while it was read" in seen["why"]
+
+
 @pytest.fixture
 def web() -> Iterator[tuple[str, list[str]]]:
     """The address of a server that has nothing, and what it was asked for."""

@@ -56,6 +56,17 @@ def test_return_pays_nowhere_and_the_button_does(seen: dict[str, Any]) -> None:
     assert ["Epsilon", "4"] in seen["rows"]
 
 
+def test_an_epsilon_can_be_typed_with_a_point_or_a_comma(seen: dict[str, Any]) -> None:
+    assert seen["typed"] == [[0.5, True], [0.5, True], [12.0, True]] * 2
+
+
+def test_declared_zones_can_be_chosen_with_a_category_and_have_their_price(
+    seen: dict[str, Any],
+) -> None:
+    assert seen["zones can be chosen"]
+    assert "declared zones take their part" in seen["price of zones"]
+
+
 def test_a_wanted_error_becomes_an_epsilon_and_is_handed_on(seen: dict[str, Any]) -> None:
     assert seen["planned"] == "≈ 400\u00a0m"
     assert seen["handed on"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import zlib
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +18,8 @@ shapely = pytest.importorskip("shapely")
 from dpsort_geo.geo.crs import crs_name, crs_text
 
 INSIDE = Path(__file__).parent / "inside"
+#: the claim whose release is made again here
+DECLARED = "test_declared_zones_get_the_table_that_geopandas_users_get"
 
 
 @pytest.mark.parametrize("name", ["same", "box", "repeated"])
@@ -86,3 +91,47 @@ def test_both_faces_count_the_same_in_the_same_zones(compared: Path) -> None:
         expected = row.estimate, row.low, row.high
         np.testing.assert_allclose(found[name], expected, rtol=1e-6, atol=1e-3, err_msg=name)
     assert np.isnan(found["far"][0]) and 0 < found["half"][0] < release.n
+
+
+def test_both_faces_make_the_same_release_with_declared_zones(
+    compared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import dpsort_geo as dp
+    from dpsort_geo.core.private import entropy
+
+    shapes, rows, counted = json.loads((compared / "declared.json").read_text())
+    theirs = dp.read_release(compared / "declared.release.json")
+    # the noise that the claim had inside QGIS, from its first byte on
+    seed = zlib.crc32(f"claims_declared.Declared.{DECLARED}".encode())
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(entropy, "os", SimpleNamespace(urandom=rng.bytes))
+    x, y, kind, day = zip(*rows)
+    points = geopandas.GeoDataFrame(
+        {"type": kind, "day": day}, geometry=geopandas.points_from_xy(x, y, crs="EPSG:4326")
+    )
+    city = geopandas.GeoSeries.from_wkt([limit()], crs="EPSG:4326")
+    zones = geopandas.GeoSeries.from_wkt(shapes, crs="EPSG:4326")
+    months = dp.TimeAxis("day", start="2026-01-01", stop="2026-07-01", every="1 month")
+    ours = dp.publish(
+        points, 3, city, by={"type": ["burglary", "theft", "other"]}, time=months, zones=zones
+    )
+    assert theirs.release.zones is not None and ours.release.zones is not None
+    for part in ("edge", "zone"):
+        found, expected = (getattr(one.release.zones, part) for one in (theirs, ours))
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(theirs.release.measured.value, ours.release.measured.value)
+    table = theirs.count_within(zones, by=["type", "day"])
+    expected = table[["estimate", "low", "high"]].to_numpy()
+    np.testing.assert_allclose(counted, expected, rtol=1e-6, atol=0.06)  # QGIS writes tenths
+
+
+def limit() -> str:
+    """The city limit of ``inside/city.py``."""
+    tree = ast.parse((INSIDE / "city.py").read_text(encoding="utf-8"))
+    known = {
+        node.targets[0].id: ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    (x0, y0), corners = known["CENTRE"], known["LIMIT"]
+    return "Polygon ((" + ", ".join(f"{x0 + x} {y0 + y}" for x, y in (*corners, corners[0])) + "))"

@@ -46,6 +46,10 @@ def test_the_expected_error_follows_epsilon(found: dict[str, Any]) -> None:
     assert re.fullmatch(r"≈ [\d.]+\s(m|km)", found["plan"])
 
 
+def test_an_epsilon_is_read_as_it_is_typed_with_a_point_or_a_comma(found: dict[str, Any]) -> None:
+    assert found["typed in German"] == [[0.5, "0,500"], [0.5, "0,500"], [1, "1,000"]]
+
+
 def test_return_pays_neither_in_a_field_nor_in_the_question(found: dict[str, Any]) -> None:
     assert not found["return in a field asks"]
     assert not found["return in the question pays"]
@@ -79,6 +83,9 @@ def test_the_card_follows_the_layer_its_filter_and_its_selection(found: dict[str
     assert card["selection"]["count"] == 10 and "selected" in card["selection"]["notes"]
     assert card["edit"]["count"] == 5000 and card["edit"]["figure"] != card["all"]["figure"]
     assert "give its data set a name" in card["memory"]["spent"] and not card["memory"]["can run"]
+    query = card["query"]
+    assert query["count"] == 6000 and "is a query" in query["notes"] and not query["can run"]
+    assert "The ledger knows these points" in query["spent"]
     assert card["removed"] == {"count": 0, "figure": "–", "notes": "", "spent": ""}
 
 
@@ -98,6 +105,14 @@ def test_doubts_are_read_before_paying_and_the_message_is_about_what_was_paid(
     assert "points.gpkg, in place of the file that is there" in question
     assert "Published as what_and_when.release.json, epsilon 1, off by about" in said
     assert found["next file for points"] == "points_2.gpkg"
+
+
+def test_declared_zones_have_their_price_on_the_card_and_stand_in_the_question(
+    found: dict[str, Any],
+) -> None:
+    without, figure, words = found["price of zones"]
+    assert figure != without and "declared zones take their part" in words
+    assert "city boundary (1)" in found["question about a filter"]
 
 
 def test_everything_that_can_be_filled_in_has_a_tip(found: dict[str, Any]) -> None:
@@ -139,7 +154,9 @@ def test_legends_are_printed_with_units_and_few_classes(found: dict[str, Any]) -
     assert 2 <= len(classes) <= 5
     assert counts[len(classes) :] == ["outside of the public area", "not reliable: wide limits"]
     assert points == ["burglary", "theft", "other"]
-    assert density[1] == "0" and all(text.endswith(" per km²") for text in density[2:])
+    assert density[:2] == ["points per km²", "0"] and all(
+        text.endswith(" per km²") for text in density[2:]
+    )
     assert len(density) == 8
 
 

@@ -18,7 +18,7 @@ from qgis.core import (
 from .._vendor.dpsort_geo.errors import BadInputError
 from ..axis_fields import is_dated, slice_values
 from ..compat import UNCHECKED, field
-from ..host import polygons_of
+from ..declared_zones import polygons_each
 from ..i18n import tr
 from ..outputs import files_written, sign, unsigned
 from ..point_layers import axis_fields
@@ -184,11 +184,7 @@ class CountInPolygons(ReadingParameters):
         for number, feature in enumerate(features):
             if feedback.isCanceled():
                 raise CancelledError
-            if not feature.hasGeometry():
-                raise BadInputError(
-                    tr("Every feature needs a polygon to count in; remove empty ones first.")
-                )
-            yield polygons_of(feature.geometry())
+            yield from polygons_each([feature])
             feedback.setProgress(80 * number / len(features))
 
     def _style(self, target, bare, looks, dated, release, title, context):

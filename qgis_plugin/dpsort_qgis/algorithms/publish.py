@@ -10,20 +10,21 @@ from .._vendor.dpsort_geo.public.edge import crowds_edge
 from .._vendor.dpsort_geo.rules import METHODS, measured_by, mechanism_of
 from .._vendor.dpsort_geo.rules.budget import NEIGHBOURS, epsilon_text
 from ..datasets import (
-    check_names,
-    file_of,
+    check_files,
+    check_kept_names,
     is_published,
     ledger,
     name_dataset,
     needed_dataset,
-    private_files,
     spent,
     total_after,
 )
+from ..declared_zones import check_zones, declare_zones, refuse_drowned
 from ..doubts import doubts
 from ..host import crs_name
 from ..i18n import exact_text, length, tr
 from ..inputs import refuse_entangled
+from ..origins import file_of, marks_of, read_layers
 from ..outputs import files_written, same_file
 from ..planner import expected, grid_of
 from ..private_points import count_points, published
@@ -73,7 +74,12 @@ class PublishPoints(PublishParameters):
             raise BadInputError(tr("The adaptive method has no group size; leave it empty."))
         words = self.row_words(layer, parameters, context)
         check_method(words.axes, method)
-        self._check_room(self._dataset(layer, parameters, context), parameters, context)
+        if is_given(parameters.get(self.ZONES)):
+            zones = self.layer_of(parameters, self.ZONES, context)
+            check_zones(zones, layer, words.axes, context.transformContext())
+        name = self._dataset(layer, parameters, context)
+        check_kept_names(layer, name)
+        self._check_room(name, parameters, context)
         release = self._given_release(parameters, context)
         if release:
             check_free(release)
@@ -98,12 +104,15 @@ class PublishPoints(PublishParameters):
         refuse_entangled(self._private)
         self._layer_name = layer.name()
         self._name = self._dataset(layer, parameters, context)
-        self._source = private_files(layer)
+        self._sources = marks_of(layer)
         self._words = self.row_words(layer, parameters, context)
         self._crs = self.parameterAsCrs(parameters, self.CRS, context)
         if not self._crs.isValid():
             self._crs = layer.crs()
         self.take_area(parameters, context)
+        self._zones = None
+        if is_given(parameters.get(self.ZONES)):
+            self._zones = self.take_layer(parameters, self.ZONES, context)
         self._files = self._check_files(layer, parameters, context)
         name_dataset(layer, self._name)
 
@@ -112,18 +121,29 @@ class PublishPoints(PublishParameters):
             self._epsilon(parameters, context),
             self._relation(parameters, context),
         )
-        check_names(self._source, self._name)
+        check_files(self._sources, self._name)
         total = float(total_after(self._name, epsilon, neighbours, self._unit))
         taken = self._private
-        for doubt in doubts(taken.filtered, taken.selected, float(epsilon), total):
+        for doubt in doubts(taken.filtered, taken.selected, float(epsilon), total, taken.queried):
             feedback.pushWarning(doubt)
         area = self.public_area(context)
         grid = grid_of(area, self.resolution(parameters, context))
         method = self._method(parameters, context)
+        zones = self._declared(area, grid, context)
         cells = count_points(taken, area, grid, method, neighbours, self._words, context, feedback)
         layer = PointsOutput(self, self._crs, self._words.axes, parameters, context)
-        release = self._release(cells, area, parameters, context, feedback)
+        if zones is not None and neighbours == "replace":
+            n = cells.n // measured_by(method).units_of(self._unit, None)
+            refuse_drowned(zones.size, self._words.axes, n, epsilon)
+        release = self._release(cells, area, zones, parameters, context, feedback)
         return self._outputs(release, area, layer, context, feedback)
+
+    def _declared(self, area, grid, context):
+        """The zones that were declared, on the cells of the grid; None without any."""
+        if self._zones is None:
+            return None
+        features, transforms = self._zones.features(context), context.transformContext()
+        return declare_zones(features, self._zones.crs, area, grid, self._words.axes, transforms)
 
     def _check_files(self, layer, parameters, context):
         """Release file, and report file or ""; refuses what cannot be or must not be written."""
@@ -137,10 +157,13 @@ class PublishPoints(PublishParameters):
             check_writable(path)
         points = files_written(parameters.get(self.OUTPUT), context)
         spare_releases([report, *points])
-        areas = []
-        if is_given(parameters.get(self.AREA)):
-            areas = [file_of(self.layer_of(parameters, self.AREA, context))]
-        groups = [[file_of(layer)], files[:1], files[1:], points]
+        areas = [
+            file_of(self.layer_of(parameters, name, context))
+            for name in (self.AREA, self.ZONES)
+            if is_given(parameters.get(name))
+        ]
+        private = [file_of(one) for one in read_layers(layer)]
+        groups = [private, files[:1], files[1:], points]
         pairs = [*combinations(groups, 2), *((areas, group) for group in groups[1:])]
         for group, others in pairs:
             if any(same_file(a, b) for a in filter(None, group) for b in filter(None, others)):
@@ -149,7 +172,7 @@ class PublishPoints(PublishParameters):
                 )
         return files
 
-    def _release(self, cells, area, parameters, context, feedback):
+    def _release(self, cells, area, zones, parameters, context, feedback):
         method, neighbours = self._method(parameters, context), self._relation(parameters, context)
         epsilon = self._epsilon(parameters, context)
         group_size = None
@@ -162,7 +185,7 @@ class PublishPoints(PublishParameters):
             raise CancelledError
         # The debit comes before the noise: a release without a debit can never exist.
         self._debit(epsilon, method, neighbours, area, cells.grid.order, feedback)
-        return published(cells, area, epsilon, method, neighbours, self._unit, group_size)
+        return published(cells, area, epsilon, method, neighbours, self._unit, group_size, zones)
 
     def _check_room(self, name, parameters, context):
         """Refuse what the ledger will refuse, before any point is read or older output opened."""
@@ -202,7 +225,7 @@ class PublishPoints(PublishParameters):
         domain = ledger_text(area.bounds, crs_name(area.crs), order)
         ledger().debit(
             self._name, epsilon, self._unit, neighbours, domain, method,
-            source=self._source, release=self._files[0],
+            source=self._sources or None, release=self._files[0],
         )  # fmt: skip
         feedback.pushInfo(
             tr("Written to the ledger. Spent on this data set until now: epsilon {spent}").format(
@@ -241,7 +264,7 @@ class PublishPoints(PublishParameters):
         release = reading.release
         plan = expected(
             release.size, area, float(release.exact_epsilon), release.measured.METHOD,
-            release.axes, release.neighbours,
+            release.axes, release.neighbours, 0 if release.zones is None else release.zones.size,
         )  # fmt: skip
         if plan is not None:
             words = tr("Typical error to expect: about {error}")

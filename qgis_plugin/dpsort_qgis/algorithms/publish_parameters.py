@@ -26,6 +26,7 @@ class PublishParameters(AxisParameters):
     PERSON = "PERSON"
     NEIGHBOURS = "NEIGHBOURS"
     GROUP_SIZE = "GROUP_SIZE"
+    ZONES = "ZONES"
     DATASET = "DATASET"
     RELEASE = "RELEASE"
     CRS = "CRS"
@@ -55,6 +56,19 @@ class PublishParameters(AxisParameters):
         self._add_outputs()
 
     def _add_advanced(self):
+        polygons = [QgsProcessing.SourceType.TypeVectorPolygon]
+        self.add(
+            QgsProcessingParameterFeatureSource(
+                self.ZONES, tr("Declared zones: polygon layer"), polygons, optional=True
+            ),
+            tr(
+                "With a category or a time: public polygons that do not overlap, such as wards. A "
+                "third of epsilon goes to a table of their counts by category and time, which "
+                "brings those counts nearer to the truth where points are many, and makes all maps "
+                "worse. Refused where it would be noise."
+            ),
+            advanced=True,
+        )
         self.add(
             QgsProcessingParameterString(self.DATASET, tr("Name of the data set"), optional=True),
             tr(

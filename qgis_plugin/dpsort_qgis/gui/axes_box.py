@@ -15,7 +15,8 @@ from qgis.PyQt.QtWidgets import (
 
 from .._vendor.dpsort_geo.errors import BadInputError
 from ..axis_fields import STEPS, declared_axes, step_words
-from ..i18n import said, tr
+from ..i18n import count_text, said, tr
+from .zones_combo import ZonesCombo
 
 
 class AxesBox(QgsCollapsibleGroupBox):
@@ -49,6 +50,7 @@ class AxesBox(QgsCollapsibleGroupBox):
             row.addWidget(widget)
         row.addWidget(self.stop)
         form.addRow("", row)
+        self.add_zones(form)
         for signal in (
             self.values.textChanged,
             self.step.currentIndexChanged,
@@ -70,6 +72,9 @@ class AxesBox(QgsCollapsibleGroupBox):
         self.timed.setToolTip(tr("Into which stretches time is cut."))
         self.timed.toggled.connect(self.refresh)
         form.addRow("", self.timed)
+
+    def add_zones(self, form):
+        """Where declared zones are asked for; a plan has none."""
 
     def _date(self, year):
         edit = QDateEdit(QDate(year, 1, 1), self)
@@ -150,6 +155,23 @@ class FieldAxesBox(AxesBox):
         self.time.setObjectName("time")
         form.addRow(tr("&Time"), self.time)
 
+    def add_zones(self, form):
+        self.zones = ZonesCombo(self)
+        self.zones.setObjectName("zones")
+        self.zones.setToolTip(
+            tr(
+                "Public polygons that do not overlap: a third of epsilon goes to a table of their "
+                "counts by category and time, and all maps are worse."
+            )
+        )
+        self.zones.layerChanged.connect(self.refresh)
+        self.zones.watch.changed.connect(self.refresh)
+        form.addRow(tr("Declared &zones"), self.zones)
+
+    def refresh(self, *_):
+        self.zones.setEnabled(bool(self.category_name() or self.time_name()))
+        super().refresh()
+
     def _field(self, tip):
         combo = QgsFieldComboBox(self)
         combo.setAllowEmptyFieldName(True)
@@ -194,4 +216,10 @@ class FieldAxesBox(AxesBox):
             "TIME_STEP": self.step.currentIndex(),
             "CATEGORY": self.category_name() or None,
             "TIME": self.time_name() or None,
+            **self.zones.parameters(),
         }
+
+    def zone_words(self, number):
+        """The declared zones in words; nothing without any."""
+        layer = self.zones.zones_layer()
+        return "" if layer is None else f"{layer.name()} ({count_text(number)})"

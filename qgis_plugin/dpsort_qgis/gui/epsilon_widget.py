@@ -5,7 +5,7 @@ import math
 from qgis.PyQt.QtCore import Qt, pyqtSignal
 from qgis.PyQt.QtWidgets import QDoubleSpinBox, QGridLayout, QLabel, QSlider, QWidget
 
-from ..i18n import tr
+from ..i18n import tr, user_locale
 from .colours import shades
 
 _LOW, _HIGH, _STEPS = 0.05, 10.0, 100
@@ -22,6 +22,28 @@ def strength(epsilon):
     return tr("Weak privacy")
 
 
+class EpsilonSpin(QDoubleSpinBox):
+    """A number with a point or a comma, whichever is typed.
+
+    Qt swallows the one that is not the user's own, and 0.5 would become 5.
+    """
+
+    def __init__(self, parent=None):
+        super().__init__(parent)
+        self.setLocale(user_locale())
+        # decimals first: setRange rounds its limits to them
+        self.setDecimals(3)
+        self.setRange(0.001, 100.0)
+
+    def validate(self, text, position):
+        mark = self.locale().decimalPoint()
+        return super().validate(text.replace(".", mark).replace(",", mark), position)
+
+    def valueFromText(self, text):
+        mark = self.locale().decimalPoint()
+        return super().valueFromText(text.replace(".", mark).replace(",", mark))
+
+
 class EpsilonWidget(QWidget):
     """Slider and spin box that follow each other; emits ``changed``."""
 
@@ -33,11 +55,8 @@ class EpsilonWidget(QWidget):
         self.slider.setObjectName("epsilonSlider")
         self.slider.setRange(0, _STEPS)
         self.slider.setPageStep(10)
-        self.spin = QDoubleSpinBox(self)
+        self.spin = EpsilonSpin(self)
         self.spin.setObjectName("epsilonNumber")
-        # decimals first: setRange rounds its limits to them
-        self.spin.setDecimals(3)
-        self.spin.setRange(0.001, 100.0)
         self.spin.setSingleStep(0.1)
         self.spin.setKeyboardTracking(False)
         for widget in (self.slider, self.spin):

@@ -39,6 +39,8 @@ class Choice:
     person: bool = False
     axes: Tuple = ()
     neighbours: str = "replace"
+    #: how many were declared
+    zones: int = 0
     notes: List[str] = field(default_factory=list)
     hint: str = ""
 
@@ -46,7 +48,9 @@ class Choice:
         """What to expect, or None."""
         if self.area is None or self.n < 1:
             return None
-        return expected(self.n, self.area, self.epsilon, self.method, self.axes, self.neighbours)
+        return expected(
+            self.n, self.area, self.epsilon, self.method, self.axes, self.neighbours, self.zones
+        )
 
 
 class Expectation(QFrame):
@@ -128,7 +132,7 @@ def summary(plan, choice):
         "On average a point has to move about {error} to turn the published map into the true one. "
         "No published point is anybody's."
     ).format(error=length(plan.expected_error))
-    price = price_of_axes(plan)
+    price = price_of_axes(plan, choice.zones)
     if price:
         moved += " " + price
     return f"<p>{moved}</p><p>{sure}</p>"

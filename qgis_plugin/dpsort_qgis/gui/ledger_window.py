@@ -182,6 +182,7 @@ def _table(titles, widest, parent):
     table.setHorizontalHeaderLabels(titles)
     header = table.horizontalHeader()
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+    header.setMinimumSectionSize(80)
     header.setSectionResizeMode(widest, QHeaderView.ResizeMode.Stretch)
     table.setTextElideMode(Qt.TextElideMode.ElideMiddle)
     table.setWordWrap(False)

@@ -19,7 +19,7 @@ from .._vendor.dpsort_geo.errors import BadInputError
 from .._vendor.dpsort_geo.rules import METHODS
 from ..algorithms.axis_parameters import check_method
 from ..algorithms.plan import CHOICES, comparison
-from ..i18n import said, tr
+from ..i18n import said, tr, user_locale
 from ..planner import needed_epsilon
 from ..releases import method_words
 from .area_widget import AreaWidget
@@ -86,6 +86,7 @@ class PlanDialog(Window):
         label.setBuddy(self.epsilon.spin)
         form.addRow(label, self.epsilon)
         self.target = QDoubleSpinBox(self)
+        self.target.setLocale(user_locale())
         self.target.setObjectName("target")
         self.target.setRange(0, 10_000_000)
         self.target.setDecimals(1)

@@ -13,7 +13,7 @@ from qgis.PyQt.QtWidgets import QCheckBox, QFormLayout, QGroupBox, QLabel, QLine
 from qgis.utils import iface
 
 from .._vendor.dpsort_geo.errors import BadInputError
-from ..datasets import dataset_of, is_published, ledger, source_of, spent
+from ..datasets import check_kept_names, dataset_of, is_published, ledger, source_of, spent
 from ..i18n import count_text, number_text, said, tr
 from .layer_watch import LayerWatch
 
@@ -130,9 +130,13 @@ class PointsBox(QGroupBox):
         self._public = not hidden
         self.refresh()
 
+    def number_is_public(self):
+        """Whether the exact number of points is shown, and published."""
+        return self._public and not self.several.isChecked()
+
     def _show_count(self, layer):
         people, number = self.several.isChecked(), self._typed
-        public = self._public and not people
+        public = self.number_is_public()
         if layer is None:
             number = 0
         elif public:
@@ -150,6 +154,8 @@ class PointsBox(QGroupBox):
         if layer is not None:
             try:
                 name = self.dataset()
+                if name:
+                    check_kept_names(layer, name)
                 count = len(ledger().entries(name)) if name else 0
                 words = tr("Nothing was spent on this data set: this would be its first release.")
                 if not name:

@@ -18,8 +18,10 @@ from .._vendor.dpsort_geo.errors import BadInputError
 from .._vendor.dpsort_geo.rules import METHODS, measured_by
 from .._vendor.dpsort_geo.rules.budget import NEIGHBOURS, epsilon_text
 from ..datasets import total_after
+from ..declared_zones import refuse_drowned
 from ..doubts import doubts, suggest_boundary
-from ..i18n import exact_text, length, number_text, said, tr
+from ..i18n import exact_text, length, number_text, said, tr, user_locale
+from ..origins import is_query
 from ..releases import method_words, neighbour_words
 from .area_widget import AreaWidget
 from .axes_box import FieldAxesBox
@@ -96,6 +98,7 @@ class PublishDialog(Window):
         self.group_size.setToolTip(tr("Points in a group, for the methods Sort and Hybrid."))
         form.addRow(tr("Gro&up size"), self.group_size)
         self.resolution = QDoubleSpinBox(self)
+        self.resolution.setLocale(user_locale())
         self.resolution.setObjectName("resolution")
         self.resolution.setRange(0, 1_000_000)
         self.resolution.setDecimals(1)
@@ -165,22 +168,24 @@ class PublishDialog(Window):
 
     def _choice(self):
         area, epsilon = self.area.area(), self.epsilon.value()
-        total, notes, hint = epsilon, [], ""
+        total, notes, hint, zones = epsilon, [], "", 0
         try:
             name = self.points.dataset()
             unit = "person" if self.points.several.isChecked() else "point"
             total = float(total_after(name, epsilon_text(epsilon), self._relation(), unit))
-            hint = self._hint(area)
+            zones = self.axes.zones.number(area, self._resolution(), self.axes.axes())
+            hint = self._hint(area) or self._drowned(zones)
         except BadInputError as error:
             hint = said(error)
         if self.points.current() is not None:
             selected = self.points.selected.isChecked()
-            notes = doubts(self.points.is_filtered(), selected, epsilon, total)
+            queried = is_query(self.points.current())
+            notes = doubts(self.points.is_filtered(), selected, epsilon, total, queried)
         if area is not None and self.area.is_box():
             notes.append(suggest_boundary())
         return Choice(
             area, self.points.count.value(), epsilon, total, self._method(),
-            self.points.several.isChecked(), self.axes.axes(), self._relation(), notes, hint,
+            self.points.several.isChecked(), self.axes.axes(), self._relation(), zones, notes, hint,
         )  # fmt: skip
 
     def _hint(self, area):
@@ -192,6 +197,20 @@ class PublishDialog(Window):
             return self.area.problem or tr("Choose a public area: a boundary layer is best.")
         return self.axes.problem() or Run(ALGORITHM, self._parameters()).problem()
 
+    def _drowned(self, zones):
+        """Why a table of zones would be noise, where the number of points says so; or nothing."""
+        if zones and self.points.number_is_public():
+            n, epsilon = self.points.count.value(), epsilon_text(self.epsilon.value())
+            try:
+                refuse_drowned(zones, self.axes.axes(), n, epsilon)
+            except BadInputError as error:
+                return said(error)
+        return ""
+
+    def _resolution(self):
+        """Metres, or None."""
+        return self.resolution.value() or None
+
     def _parameters(self):
         sized = measured_by(self._method()).HAS_GROUPS and self.group_size.value()
         return {
@@ -202,7 +221,7 @@ class PublishDialog(Window):
             "METHOD": self.method.currentIndex(),
             "NEIGHBOURS": self.neighbours.currentIndex(),
             "GROUP_SIZE": self.group_size.value() if sized else None,
-            "RESOLUTION": self.resolution.value() or None,
+            "RESOLUTION": self._resolution(),
             "CRS": self.crs.crs() if self.crs.crs().isValid() else None,
             **self.output.parameters(),
         }
@@ -228,6 +247,7 @@ class PublishDialog(Window):
             (tr("Rows"), self.points.rows()),
             (tr("Public area"), self.area.words()),
             (tr("Besides the place"), self.axes.words()),
+            (tr("Declared zones"), self.axes.zone_words(self.choice.zones)),
             (
                 tr("Protected"),
                 tr("one person with all their points") if people else tr("one point"),

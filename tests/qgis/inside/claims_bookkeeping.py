@@ -12,13 +12,18 @@ from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
 from dpsort_qgis._vendor.dpsort_geo.private.ledger import Ledger
 from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis.gui.runner import Run
+from dpsort_qgis.origins import marks_of, tables_in
 from osgeo import gdal
 from qgis.core import (
     QgsApplication,
+    QgsCoordinateTransformContext,
     QgsFeature,
     QgsGeometry,
     QgsProcessingFeatureSourceDefinition,
+    QgsProject,
+    QgsVectorFileWriter,
     QgsVectorLayer,
+    QgsVirtualLayerDefinition,
 )
 from qgis.PyQt.QtCore import QEventLoop, QTimer
 
@@ -46,12 +51,107 @@ class Bookkeeping(unittest.TestCase):
 
     def test_a_table_of_a_database_is_known_again_under_another_name(self):
         uri = "dbname='city' host=Db user='u' password='secret' table=\"calls\" (geom)"
-        table = datasets.private_files(QgsVectorLayer(uri, "calls", "postgres"))
-        self.assertEqual(table, "database:db 5432 city public calls")
+        table = marks_of(QgsVectorLayer(uri, "calls", "postgres"))
+        self.assertEqual(table, ["database:db 5432 city public calls"])
         datasets.ledger().debit("calls of the city", "0.1", source=table)
-        datasets.check_names(table, "Calls of the City")
+        datasets.check_files(table, "Calls of the City")
         with self.assertRaisesRegex(BadInputError, "calls of the city"):
-            datasets.check_names(table, "other calls")
+            datasets.check_files(table, "other calls")
+        queried = '(select c.* from /* all */ public.calls as c join \\"Old Calls\\" using (id))'
+        uri = f"dbname='city' host=Db key='id' table=\"{queried}\" (geom)"
+        with self.assertRaisesRegex(BadInputError, "calls of the city"):
+            datasets.check_files(marks_of(QgsVectorLayer(uri, "q", "postgres")), "a query")
+
+    def test_the_tables_that_a_query_takes_its_rows_from_are_found(self):
+        for query, tables in (
+            ("select * from calls", ["calls"]),
+            ("SELECT a.x, b FROM town.calls a, \"Old Calls\" WHERE x IN (1, 2)",
+             ["calls", "Old Calls"]),
+            ("with t as (select 1 from calls -- from nowhere\n) select * from t left join u on 1",
+             ["calls", "t", "u"]),
+        ):  # fmt: skip
+            self.assertEqual([table for _, table in tables_in(query)], tables)
+
+    def virtual(self, query, *sources):
+        """A virtual layer on layers of the project, or on files of its own."""
+        definition = QgsVirtualLayerDefinition()
+        for name, place in sources:
+            definition.addSource(name, place, "ogr")
+        definition.setQuery(query)
+        layer = QgsVectorLayer(definition.toString(), "a query", "virtual")
+        self.assertTrue(layer.isValid())
+        return layer
+
+    def test_a_virtual_layer_or_a_query_is_known_by_the_file_behind_it(self):
+        folder = Path(tempfile.mkdtemp(dir=FOLDER))
+        path = str(city.saved(city.calls(60, seed=64), folder / "spent.gpkg"))
+        layer = city.in_project(QgsVectorLayer(path, "spent64", "ogr"))
+        publish(path, EPSILON=0.5)
+        (name,) = {entry.dataset for entry in datasets.ledger().entries() if path in entry.dataset}
+        first = city.in_project(self.virtual("select * from spent64"))
+        first.setName("first64")
+        for again in (
+            first,
+            self.virtual("select * from first64 where who > 1"),
+            self.virtual("select * from t", ("t", path)),
+            QgsVectorLayer(f"{path}|subset=SELECT * FROM spent WHERE who > 1", "q", "ogr"),
+        ):
+            listener = city.Listener()
+            self.assertIn(name, refusal(again, DATASET="a new name", EPSILON=0.1))
+            results = publish(again, listener, DATASET=name, EPSILON=0.1)
+            self.assertTrue(load(results["RELEASE"]).verify())
+            self.assertIn("is a query", " ".join(listener.warned))
+        self.assertEqual(datasets.ledger().entries("a new name"), [])
+        self.assertEqual(float(datasets.spent(name)), 0.9)
+        said = refusal(first, DATASET=name, OUTPUT=path)
+        self.assertIn("different files", said)
+        for one in (first, layer):
+            QgsProject.instance().removeMapLayer(one.id())
+
+    def test_what_a_virtual_layer_spent_is_known_where_the_file_is_published(self):
+        folder = Path(tempfile.mkdtemp(dir=FOLDER))
+        path = str(city.saved(city.calls(60, seed=65), folder / "behind.gpkg"))
+        zones = city.in_project(city.boundary())
+        zones.setName("zones65")
+        query = "select t.* from t, zones65 where st_within(t.geometry, zones65.geometry)"
+        publish(self.virtual(query, ("t", path)), DATASET="by a query", EPSILON=0.1)
+        self.assertIn("by a query", refusal(path))
+        # the polygons that points are joined with are nobody's points
+        other = str(city.saved(city.calls(60, seed=66), folder / "other.gpkg"))
+        publish(self.virtual(query, ("t", other)), DATASET="another by a query", EPSILON=0.1)
+        QgsProject.instance().removeMapLayer(zones.id())
+
+    def test_a_memory_layer_keeps_its_name_and_those_on_top_of_it_have_the_same(self):
+        layer = city.in_project(city.calls(60, seed=67))
+        layer.setName("calls67")
+        above = self.virtual("select * from calls67")
+        publish(above, DATASET="calls of 67", EPSILON=0.1)
+        self.assertEqual(datasets.dataset_of(layer), "calls of 67")
+        for one in (layer, above):
+            for _ in range(2):  # a refusal does not change the name that is kept
+                self.assertIn("calls of 67", refusal(one, DATASET="others"))
+        QgsProject.instance().removeMapLayer(layer.id())
+
+    def several_tables(self):
+        """A GeoPackage with the tables "one" and "two"."""
+        path = Path(tempfile.mkdtemp(dir=FOLDER)) / "several.gpkg"
+        options = QgsVectorFileWriter.SaveVectorOptions()
+        context = QgsCoordinateTransformContext()
+        for table in ("one", "two"):
+            options.layerName = table
+            QgsVectorFileWriter.writeAsVectorFormatV3(city.calls(40), str(path), context, options)
+            options.actionOnExistingFile = (
+                QgsVectorFileWriter.ActionOnExistingFile.CreateOrOverwriteLayer
+            )
+        return path.resolve()
+
+    def test_a_query_in_a_file_of_several_tables_is_known_by_its_table(self):
+        path = self.several_tables()
+        publish(f"{path}|layername=two", DATASET="the second", EPSILON=0.1)
+        queries = [f"{path}|subset=SELECT * FROM {table} WHERE who > 0" for table in ("one", "two")]
+        publish(QgsVectorLayer(queries[0], "q1", "ogr"), DATASET="the first", EPSILON=0.1)
+        said = refusal(QgsVectorLayer(queries[1], "q2", "ogr"), DATASET="the first", EPSILON=0.1)
+        self.assertIn("the second", said)
 
     def test_a_refused_run_costs_nothing(self):
         layer = city.calls(102, seed=22)
@@ -199,6 +299,19 @@ class Bookkeeping(unittest.TestCase):
             names.add(name_of(layer))
             del layer
         self.assertEqual(names, {str(path.resolve())})
+
+    def test_each_table_of_a_file_has_one_name_however_it_is_opened(self):
+        path = self.several_tables()
+        named = [
+            QgsVectorLayer(f"{path}|layername={table}", "t", "ogr") for table in ("one", "two")
+        ]
+        first = QgsVectorLayer(str(path), "first", "ogr")
+        names = [name_of(layer) for layer in (*named, first)]
+        self.assertEqual(names, [f"{path} one", f"{path} two", f"{path} one"])
+        # the shell knows a table of a file by the same mark
+        self.assertEqual(marks_of(named[1]), [f"{path}|layername=two"])
+        datasets.ledger().debit("all of the file", "0.1", source=str(path))
+        self.assertIn("all of the file", refusal(named[1]))
 
     def test_a_password_does_not_get_into_the_ledger(self):
         uri = "dbname='city' host=db user='u' password='secret' table=\"calls\" (geom)"

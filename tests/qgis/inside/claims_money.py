@@ -141,10 +141,12 @@ class Naming(unittest.TestCase):
 
     def test_a_layer_without_a_lasting_place_is_named_once(self):
         memory = city.calls(60, seed=98)
-        path = city.saved(city.calls(60, seed=98), Path(tempfile.mkdtemp(dir=FOLDER)) / "v.gpkg")
+        folder = Path(tempfile.mkdtemp(dir=FOLDER))
+        path = city.saved(city.calls(60, seed=98), folder / "v.gpkg")
+        other = city.saved(city.calls(70, seed=98), folder / "w.gpkg")
         file = city.in_project(QgsVectorLayer(str(path), "v", "ogr"))
         virtual = QgsVectorLayer("?query=select * from v", "view", "virtual")
-        query = QgsVectorLayer(f"{path}|subset=select * from v where who < 100", "query", "ogr")
+        query = QgsVectorLayer(f"{other}|subset=select * from w where who < 100", "query", "ogr")
         self.assertTrue(virtual.isValid() and query.isValid() and file.isValid())
         for layer in (memory, virtual, query):
             with self.subTest(layer.name()):

@@ -1,7 +1,8 @@
 """Publish as the window does, and take the layers away meanwhile; prints what came of it.
 
 The first argument says how: ``remove`` takes the layers out of the project, ``new`` starts another.
-The second says when: ``before`` the task has its thread, or while it is ``reading``.
+The second says when: ``before`` the task has its thread, or while it is ``reading``. With
+``virtual`` the layer that is published is made of another one, which goes away.
 """
 
 import json
@@ -15,20 +16,26 @@ import city
 APPLICATION, PLUGIN = city.start()
 
 from dpsort_qgis.gui.runner import Run
-from qgis.core import QgsProject
+from qgis.core import QgsProject, QgsVectorLayer
 from qgis.PyQt.QtCore import QEventLoop, QTimer
 
 FOLDER = Path(os.environ["DPSORT_FOLDER"])
-how, when = sys.argv[1:]
+how, when, *virtual = sys.argv[1:]
 layer, area = city.in_project(city.calls(60_000, seed=71)), city.in_project(city.boundary())
+if virtual:
+    layer.setName("behind")
+    query = QgsVectorLayer("?query=select * from behind", "query", "virtual")
+    layer = city.in_project(query)
+    del query
 run = Run(
     "dpsort:publishpoints",
     {
         "INPUT": layer.id(),
         "AREA": area.id(),
         "EPSILON": 1.0,
-        "DATASET": f"{how} {when}",
-        "RELEASE": str(FOLDER / f"{how}_{when}.release.json"),
+        "NEIGHBOURS": 1,
+        "DATASET": " ".join(sys.argv[1:]),
+        "RELEASE": str(FOLDER / f"{'_'.join(sys.argv[1:])}.release.json"),
         "OUTPUT": "TEMPORARY_OUTPUT",
     },
 )

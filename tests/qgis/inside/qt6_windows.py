@@ -18,6 +18,7 @@ shim.install(folder)
 import numpy as np
 from PyQt6.QtCore import (
     QT_VERSION_STR,
+    QLocale,
     QMimeData,
     QObject,
     QPoint,
@@ -85,6 +86,16 @@ application.processEvents()
 publish.epsilon.set_value(4.0)
 seen["figure at 4"], seen["notes at 4"] = publish.card.figure.text(), publish.card.notes.text()
 seen["can run"] = publish.run_button.isEnabled()
+seen["typed"] = []
+for mark, language in ((".", "en_US"), (",", "de_DE")):
+    publish.epsilon.spin.setLocale(QLocale(language))
+    for text in ("0.5", "0,5", "12"):
+        publish.epsilon.spin.selectAll()
+        QTest.keyClicks(publish.epsilon.spin, text)
+        publish.epsilon.spin.interpretText()  # as when the field is left
+        shown = publish.epsilon.spin.text() == f"{publish.epsilon.value():.3f}".replace(".", mark)
+        seen["typed"].append([publish.epsilon.value(), shown])
+publish.epsilon.set_value(4.0)
 asked = []
 publish.run = lambda: asked.append("asked")
 publish.epsilon.spin.setFocus()
@@ -93,6 +104,13 @@ QTest.keyClick(publish, Qt.Key.Key_Return)
 seen["return asks"] = bool(asked)
 seen["rows"] = publish.rows()
 seen["pixels"] = not publish.grab().isNull()
+publish.axes.category.currentField = lambda: "type"
+publish.axes.values.setText("burglary, theft, other")
+seen["zones can be chosen"] = publish.axes.zones.isEnabled()
+publish.axes.zones.number = lambda *_: 3
+publish.update_card()
+seen["price of zones"] = publish.card.words.text()
+publish.axes.values.clear()
 publish.points.layer.setLayer(None)
 seen["without a layer"] = publish.card.figure.text()
 

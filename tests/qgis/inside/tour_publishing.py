@@ -121,6 +121,13 @@ def watch_card(dialog, points):
     dialog.points.layer.setLayer(other)
     yield 300
     found["memory"] = {**seen(), "can run": dialog.run_button.isEnabled()}
+    query = QgsVectorLayer("?query=select * from calls", "query", "virtual")
+    QgsProject.instance().addMapLayer(query)
+    dialog.points.layer.setLayer(query)
+    dialog.points.name.setText("a new name")
+    yield 500
+    found["query"] = {**seen(), "can run": dialog.run_button.isEnabled()}
+    QgsProject.instance().removeMapLayer(query.id())
     hidden = [*dialog.points.layer.exceptedLayerList(), points]
     dialog.points.layer.setExceptedLayerList(hidden)
     QgsProject.instance().removeMapLayer(other.id())
@@ -265,6 +272,9 @@ def publish_what_and_when(area):
     dialog.axes.time.setField("day")
     dialog.axes.start.setDate(QDate(2026, 1, 1))
     dialog.axes.stop.setDate(QDate(2026, 7, 1))
+    without = dialog.card.figure.text()
+    dialog.axes.zones.setLayer(area)
+    FOUND["price of zones"] = [without, dialog.card.figure.text(), dialog.card.words.text()]
     dialog.output.release.setFilePath(str(OUT / "what_and_when.release.json"))
     dialog.output.target.setFilePath(str(OUT / "points"))
     (OUT / "points.gpkg").write_text("an older file")

@@ -127,6 +127,15 @@ def german(area):
         FOUND["letters"][name] = letters(dialog)
         FOUND["cut off"].append(cut_off(dialog))
         if kind is PublishDialog:
+            FOUND["typed in German"] = []
+            for typed in ("0.5", "0,5", "1"):
+                dialog.activateWindow()
+                keys("alt+e", "ctrl+a")
+                text(typed)
+                keys("Tab")
+                yield 500
+                shown = dialog.epsilon.spin.text()
+                FOUND["typed in German"].append([dialog.epsilon.value(), shown])
             question = Confirmation(dialog.rows(), dialog.choice.notes, dialog)
             question.show()
             yield 500
