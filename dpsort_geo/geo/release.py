@@ -78,8 +78,9 @@ class Release(PublishedPoints, Maps):
         Parameters
         ----------
         prior
-            An earlier release; a GeoDataFrame of polygons; the path of a raster; or an array of
-            its pixels. It must be public.
+            An earlier release, or several of them in time (each counts half as much as the next); a
+            GeoDataFrame of polygons; the path of a raster; or an array of its pixels. It must be
+            public.
         weight
             For polygons: the column with their weights, such as "population".
         transform, crs
