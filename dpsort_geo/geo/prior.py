@@ -58,11 +58,9 @@ class Prior:
 
         if isinstance(prior, Prior):
             return prior
-        if isinstance(prior, Release):
-            return cls(releases=(prior,))
-        if isinstance(prior, (list, tuple)) and prior:
-            if all(isinstance(each, Release) for each in prior):
-                return cls(releases=tuple(prior))
+        some = prior if isinstance(prior, (list, tuple)) else [prior]
+        if some and all(isinstance(each, Release) for each in some):
+            return cls(releases=tuple(some))
         if isinstance(prior, np.ndarray):
             return cls._of_pixels(prior, transform, crs)
         if isinstance(prior, (str, os.PathLike)):
@@ -70,8 +68,8 @@ class Prior:
         if hasattr(prior, "geometry"):
             return cls._of_zones(prior, weight)
         raise BadInputError(
-            "A prior is an earlier release or a list of them, a GeoDataFrame of polygons with weight='column', the "
-            "path of a raster, or an array with transform= and crs=."
+            "A prior is an earlier release or a list of them, a GeoDataFrame of polygons with "
+            "weight='column', the path of a raster, or an array with transform= and crs=."
         )
 
     @classmethod

@@ -227,9 +227,7 @@ def _likelihood(tree: Tree, share: Array, mass: Array) -> float:
     return sum(_learn(tree, here, share[here], whole[here])[2] for here in _levels(tree))
 
 
-def _learn(
-    tree: Tree, here: Array, share: Array, whole: Array
-) -> "Tuple[Array, Array, float]":
+def _learn(tree: Tree, here: Array, share: Array, whole: Array) -> "Tuple[Array, Array, float]":
     """How likely each unevenness is in each block of brothers, by their answers.
 
     Returns that, a row for each of `UNEVEN`; the block of each node; and the logarithm of the
