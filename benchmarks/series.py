@@ -54,11 +54,12 @@ from dpsort_geo.core.curve.overlap import overlap
 from dpsort_geo.core.private import adaptive
 from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.public.against import read_against
-from dpsort_geo.core.public.cumulative import Cumulative
+from dpsort_geo.core.public.cumulative import Cumulative, blend
 from dpsort_geo.core.public.decode import Decoded, decode
 from dpsort_geo.core.public.density import raster
 from dpsort_geo.core.public.intervals import limits
 from dpsort_geo.geo.domain import Domain
+from dpsort_geo.geo.series import EARLIER
 
 WINDOWS = 12
 SEEDS, NEIGHBOURS = 10, ("add-remove", "replace")
@@ -170,17 +171,17 @@ def chain(case: Case, epsilon: str, neighbours: str, seed: int) -> Dict[str, Dic
     pixels = Grid(grid.x0, grid.y0, grid.side / 2**LEVEL, LEVEL)
     zones, elsewhere = overlap(squares(grid), pixels), stretched(case, rng)
     found: Dict[str, List[Dict[str, float]]] = {"alone": [], "chained": [], "elsewhere": []}
-    before: Any = None
+    before: List[Cumulative] = []
     for at in case.windows:
         alone = published(grid, at, epsilon, neighbours, rng)
         reading = alone
-        if before is not None and before.total > 0:
-            reading = read_against(alone, before)
+        if before:
+            reading = read_against(alone, blend(before[-EARLIER:]))
             readings = {"alone": alone, "chained": reading}
             readings["elsewhere"] = read_against(alone, elsewhere)
             for name, decoded in readings.items():
                 found[name].append(judge(decoded, *truth(grid, at), zones))
-        before = reading.cumulative
+        before += [reading.cumulative] if reading.cumulative.total > 0 else []
     return {name: mean(rows) for name, rows in found.items()}
 
 

@@ -41,7 +41,7 @@ def unit_words(release: Release) -> str:
     if release.unit == "point":
         return "one point"
     if release.person:
-        return f"one combination of {_join(release.person)}"
+        return f"one combination of {join_names(release.person)}"
     return "one person"
 
 
@@ -50,10 +50,11 @@ def counted_words(release: Release, count: int = 2) -> str:
     end = "" if count == 1 else "s"
     if release.unit == "point" or release.max_points is not None:
         return f"point{end}"
-    return f"combination{end} of {_join(release.person)}" if release.person else f"person{end}"
+    return f"combination{end} of {join_names(release.person)}" if release.person else f"person{end}"
 
 
-def _join(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
+    """Names of columns, as a sentence has them."""
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -95,7 +96,7 @@ def _scope(release: Release) -> str:
     """What else is said, only where it is so."""
     said = ""
     if release.max_points is not None:
-        whose = f"combination of {_join(release.person)}" if release.person else "person"
+        whose = f"combination of {join_names(release.person)}" if release.person else "person"
         said += f" Up to {release.max_points} points of each {whose} are counted, chosen at random."
     if release.window is not None:
         said += f" It holds points from {release.window[0]} until {release.window[1]}"

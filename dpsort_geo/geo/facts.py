@@ -21,7 +21,7 @@ from ..core.registry import registry_record
 from ..core.release import Release as Artefact
 from ..core.rules.axes import Axis
 from ..core.rules.measured import Measured
-from ..core.statement import counted_words
+from ..core.statement import counted_words, unit_words
 from .boundary import Boundary
 from .domain import Domain
 from .prior import Prior
@@ -206,6 +206,8 @@ class Facts:
         method, who = core.measured.METHOD, counted_words(core, core.size)
         # an exact n is public: whoever sees the release sees how many there are
         how = "about" if core.neighbours == "add-remove" else "exactly"
+        if core.max_points is not None:
+            who += f", up to {core.max_points} of {unit_words(core)},"
         by = " by " + " and ".join(axis.name for axis in core.axes) if core.axes else ""
         if core.zones is not None:
             by += f", with {core.zones.size} declared zones,"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple
 
 import numpy as np
 import pyproj
@@ -18,7 +18,7 @@ from ..core.curve.grid import Grid
 from ..core.curve.overlap import overlap
 from ..core.errors import BadInputError
 from ..core.public.counts import zone_areas
-from ..core.public.cumulative import Cumulative
+from ..core.public.cumulative import Cumulative, blend
 from ._optional import need
 from .crs import read_crs
 from .domain import Domain
@@ -41,7 +41,8 @@ _TORN = 100.0
 class Prior:
     """A public map, of one of three kinds; `on` puts it on the grid of a domain."""
 
-    release: Optional[Release] = None
+    #: earlier releases; each counts half as much as the one after it
+    releases: Tuple[Release, ...] = ()
     #: polygons with weights
     zones: Any = None
     weights: Optional[Array] = None
@@ -62,8 +63,8 @@ class Prior:
         if hasattr(prior, "geometry"):
             return cls._of_zones(prior, weight)
         raise BadInputError(
-            "A prior is an earlier release, a GeoDataFrame of polygons with weight='column', the "
-            "path of a raster, or an array with transform= and crs=."
+            "A prior is an earlier release or a list of them, a GeoDataFrame of polygons with "
+            "weight='column', the path of a raster, or an array with transform= and crs=."
         )
 
     @classmethod
@@ -108,21 +109,22 @@ class Prior:
 
     def on(self, domain: Domain) -> Cumulative:
         """F of the map along the curve of a domain."""
-        if self.release is not None:
-            own = self.release
-            if own.domain.grid == domain.grid and own.domain.working_crs == domain.working_crs:
-                return own.decoded.cumulative
-            return Prior._of_release(own)._on_pixels(domain)
+        if self.releases:
+            for release in self._not_decoded():
+                release.decoded  # noqa: B018
+            maps = [_map_of(release, domain) for release in self.releases]
+            return maps[0] if len(maps) == 1 else blend(maps)
         return self._on_zones(domain) if self.pixels is None else self._on_pixels(domain)
 
-    @classmethod
-    def _of_release(cls, release: Release) -> Prior:
-        """The map of a release on another grid, as pixels of its own."""
-        grid = release.decoded.grid
-        level = min(_FINEST, grid.order)
-        size = grid.side / 2**level
-        six = (size, 0.0, grid.x0, 0.0, size, grid.y0)
-        return cls._of_pixels(release.decoded.raster(level), six, release.domain.working_crs)
+    def _not_decoded(self) -> List[Release]:
+        """Releases to decode first, earliest first: a year of days is too long for recursion."""
+        found, waiting = {}, [self]
+        while waiting:
+            for release in waiting.pop().releases:
+                if id(release) not in found and "decoded" not in vars(release):
+                    found[id(release)] = release
+                    waiting += [] if release.prior is None else [release.prior]
+        return list(reversed(found.values()))
 
     def _on_zones(self, domain: Domain) -> Cumulative:
         """Each polygon's weight is even over its area; what lies outside of the domain is lost."""
@@ -174,6 +176,19 @@ class Prior:
         u, v, whole = px - c, py - f, a * e - b * d
         column, row = (e * u - b * v) / whole, (a * v - d * u) / whole
         return column.reshape(side, side), row.reshape(side, side)
+
+
+def _map_of(release: Release, domain: Domain) -> Cumulative:
+    """F of a release on the grid of a domain; on another grid than its own, by pixels."""
+    own = release.domain
+    if own.grid == domain.grid and own.working_crs == domain.working_crs:
+        return release.decoded.cumulative
+    grid = release.decoded.grid
+    level = min(_FINEST, grid.order)
+    size = grid.side / 2**level
+    six = (size, 0.0, grid.x0, 0.0, size, grid.y0)
+    pixels = Prior._of_pixels(release.decoded.raster(level), six, own.working_crs)
+    return pixels._on_pixels(domain)
 
 
 def _pixel_grid(domain: Domain, level: int) -> Grid:

@@ -80,8 +80,9 @@ class Release(PublishedPoints, Maps):
         Parameters
         ----------
         prior
-            An earlier release; a GeoDataFrame of polygons; the path of a raster; or an array of
-            its pixels. It must be public.
+            An earlier release, or several of them in time (each counts half as much as the next); a
+            GeoDataFrame of polygons; the path of a raster; or an array of its pixels. It must be
+            public.
         weight
             For polygons: the column with their weights, such as "population".
         transform, crs
@@ -98,8 +99,9 @@ class Release(PublishedPoints, Maps):
         """
         if not self.measured.COUNTS_PLACES:
             raise BadInputError(NO_PRIOR)
-        if isinstance(prior, Release):
-            read = Prior(release=prior)
+        some = prior if isinstance(prior, (list, tuple)) else [prior]
+        if some and all(isinstance(each, Release) for each in some):
+            read = Prior(releases=tuple(some))
         else:
             read = Prior.of(prior, weight, transform, crs)
         return Release(self.release, self.domain, self.boundary, read)

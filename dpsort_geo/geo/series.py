@@ -1,7 +1,7 @@
 """A series: releases of windows of time that follow each other, in one folder.
 
 The folder is the series. Each file in it is a release that says its own window, so that a copy of
-the folder is the same series. Reading one, each release is read against the one before it, which
+the folder is the same series. Reading one, each release is read against those before it, which
 costs nothing (`Release.against`). Not to be confused with ``release.series(zones)``: the counts
 over time of one release with a time axis.
 """
@@ -31,6 +31,8 @@ from .zones import Zones
 PathLike = Union[str, "os.PathLike[str]"]
 
 ENDING = ".release.json"
+#: so many earlier releases a release is read against; those before them would hardly count
+EARLIER = 6
 
 _UNPROTECTED = (
     "Under neighbours='replace' the number of points of each window is public and exact: in which "
@@ -185,14 +187,16 @@ class Series:
 
     @cached_property
     def releases(self) -> Dict[str, Release]:
-        """The releases by their windows, in time; each is read against the one before it."""
+        """The releases by their windows, in time; each is read against those before it.
+
+        The last one counts most, each before it half as much as the one after it.
+        """
         found: Dict[str, Release] = {}
-        before: Optional[Release] = None
         for label, release in self._alone.items():
-            usable = before is not None and before.size > 0
-            if self.chained and usable and release.measured.COUNTS_PLACES:
+            before = [each for each in found.values() if each.size > 0][-EARLIER:]
+            if self.chained and before and release.measured.COUNTS_PLACES:
                 release = release.against(before)
-            found[label] = before = release
+            found[label] = release
         return found
 
     @property

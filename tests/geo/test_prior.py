@@ -112,6 +112,26 @@ def test_a_release_of_another_domain_is_resampled_by_area(
     assert mass_in(map_of(read), domain, box[0].bounds) == pytest.approx(there, rel=0.05)
 
 
+def test_several_earlier_releases_count_half_as_much_as_the_one_after_each(
+    release: dp.Release, domain: dp.Domain
+) -> None:
+    earlier = [dp.publish(somewhere(4000, 6) + east, 1, domain) for east in ([0.2, 0], [0, 0])]
+    box = (-74.0, 40.65, -73.9, 40.75)
+    first, second = (mass_in(each.decoded.cumulative, domain, box) / 4000 for each in earlier)
+    blended = map_of(release.against(earlier))
+    assert second > first + 0.2 and blended.total == pytest.approx(1)
+    assert mass_in(blended, domain, box) == pytest.approx((first + 2 * second) / 3, abs=0.005)
+
+
+def test_a_year_of_days_can_be_read_from_its_end(domain: dp.Domain) -> None:
+    """Each day is read against those before it: that goes deeper than Python likes to go."""
+    days = [dp.publish(somewhere(50, seed), 1, domain) for seed in (8, 9)]
+    reading = days[0]
+    for day in range(365):
+        reading = days[day % 2].against(reading)
+    assert len(reading.points()) == 50
+
+
 def test_every_way_of_reading_follows(
     release: dp.Release, domain: dp.Domain, wards: gpd.GeoDataFrame, tmp_path: Path
 ) -> None:

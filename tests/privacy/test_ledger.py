@@ -400,6 +400,26 @@ def test_a_ledger_of_version_1_opens_and_nothing_is_lost(tmp_path):
     assert "4 entries" in book.verify()[0]
 
 
+def test_a_ledger_of_version_2_keeps_its_rows_and_their_hashes(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    shutil.copy(OLD.with_name("ledger_v2.sqlite"), path)
+    with sqlite3.connect(path) as db:
+        old = [db.execute(f"SELECT * FROM {name}").fetchall() for name in ("entry", "limit_change")]
+    db.close()
+    book = Ledger(path)
+    assert "3 entries and 2 changes" in book.verify()[0]
+    with sqlite3.connect(path) as db:
+        new = [db.execute(f"SELECT * FROM {name}").fetchall() for name in ("entry", "limit_change")]
+        with pytest.raises(sqlite3.Error, match="never deleted"):
+            db.execute("DELETE FROM entry")
+    db.close()
+    assert new == old
+    assert book.debit("bikes", "0.1", "combination of rider and bike", "add-remove") == 4
+    with pytest.raises(BudgetSpentError, match="beside a smaller unit, add-remove releases count"):
+        book.debit("calls", "0.5", "combination of rider and bike", "add-remove")
+    assert "4 entries" in book.verify()[0]
+
+
 def test_a_migration_that_fails_leaves_the_old_file_as_it_was(tmp_path, monkeypatch):
     path = tmp_path / "ledger.sqlite"
     shutil.copy(OLD, path)

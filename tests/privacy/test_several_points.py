@@ -258,7 +258,7 @@ def test_a_release_names_its_unit_exactly():
     assert "one combination of rider and date, with all of its points," in said
     assert "not all points of one rider" in said
     few = dp.publish(TRIPS, 1, DOMAIN, person="rider", max_points=2, neighbours="add-remove")
-    assert few.protects == "person" and "points at epsilon" in repr(few)
+    assert few.protects == "person" and "points, up to 2 of one person, at epsilon" in repr(few)
     assert "Up to 2 points of each person are counted" in few.statement()["summary"]
     assert len(few.points()) == few.release.size
 
@@ -452,7 +452,26 @@ def test_a_persons_day_lies_in_one_window_and_a_person_in_all(tmp_path):
             dp.publish(TRIPS, 1, DOMAIN, person=person, window=window, date="date", ledger=book,
                        dataset=name, neighbours="add-remove")  # fmt: skip
         assert book.spent(name) == total
-    assert {entry.unit for entry in book.entries()} == {"person-day", "person"}
+    assert {entry.unit for entry in book.entries()} == {"person-day of rider and date", "person"}
+
+
+def test_the_ledger_never_calls_a_combination_a_person(tmp_path):
+    """A rider's day is less than a rider: beside it, a release of riders costs a day twice."""
+    book = dp.Ledger(tmp_path / "ledger.sqlite")
+    more = {"ledger": book, "dataset": "trips", "neighbours": "add-remove"}
+    dp.publish(TRIPS, 1, DOMAIN, person=["rider", "date"], **more)
+    assert book.spent("trips") == 1
+    dp.publish(TRIPS, 1, DOMAIN, person="rider", **more)
+    assert [e.unit for e in book.entries()] == ["combination of rider and date", "person"]
+    assert book.spent("trips") == 3
+    assert "protects one combination of rider and date, not more" in " ".join(
+        account.explain(book.entries())
+    )
+
+
+def test_no_column_at_all_names_nobody():
+    with pytest.raises(dp.BadInputError, match="names no column"):
+        dp.publish(TRIPS, 1, DOMAIN, person=[])
 
 
 def test_all_rows_of_a_persons_day_have_one_instant_however_it_is_written():
@@ -530,9 +549,13 @@ MUTANTS = {
         lambda: _series([(0, 2), (1, 3)]),
     ),
     "persons' windows taken as disjoint": (
-        account, [('return None if entry.unit == "person" else entry.window',
+        account, [('return entry.window if entry.unit == "point" or is_day(entry.unit) else None',
                    "return entry.window")],
         test_account.test_windows_of_persons_add_up_and_the_ledger_says_so,
+    ),
+    "what several columns name taken for a person": (
+        account, [('{"point": 0, "person": 2}.get(unit, 1)', '{"point": 0}.get(unit, 2)')],
+        test_account.test_a_combination_is_less_than_a_person_and_bounds_no_other_combination,
     ),
     "the stop of a window taken as inside": (
         account, [("if start <= at < stop)", "if start <= at <= stop)")],

@@ -5,7 +5,8 @@ window reads only records of that window, so for a record at instant t it costs 
 lies in the window and nothing if not. One record more or less therefore costs the sum over the
 releases whose windows hold t, and the total is the largest such sum over all t. A release without
 a window holds every instant. A person is in many windows: what protects persons is taken to hold
-every instant, whatever its window. A person-day lies in one instant, like a point.
+every instant, whatever its window. A person-day lies in one instant, like a point. Any other
+combination of columns is taken to hold every instant, as a person is, and is less than a person.
 
 Replacing is removing and adding, so beside a replacement release an add-remove release counts
 twice. So does an add-remove release of persons beside one of points: a person with one point less
@@ -21,8 +22,10 @@ from typing import Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 from ..rules.windows import Window
 from .ledger_names import name_key
 
-#: what a debit may protect, the finest first
+#: what a debit may protect, the finest first; a person-day may say of which columns it is, and
+#: what other columns name together is a "combination of" them
 UNITS = ("point", "person-day", "person")
+_DAY, _COMBINATION = "person-day of ", "combination of "
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,41 @@ class Entry:
 
 def reach(entry: Entry) -> Optional[Window]:
     """The instants at which a release costs something; None for all of them."""
-    return None if entry.unit == "person" else entry.window
+    return entry.window if entry.unit == "point" or is_day(entry.unit) else None
+
+
+def is_day(unit: str) -> bool:
+    """Whether all points of such a unit have one instant, though it is more than a point."""
+    return unit == "person-day" or unit.startswith(_DAY)
+
+
+def name_unit(columns: str, dated: bool) -> str:
+    """What several columns name together, in the words of the ledger.
+
+    >>> name_unit("rider and date", True), name_unit("rider and bike", False)
+    ('person-day of rider and date', 'combination of rider and bike')
+    """
+    return f"{_DAY if dated else _COMBINATION}{columns}"
+
+
+def is_unit(unit: str) -> bool:
+    """Whether this is something that a debit may protect."""
+    return unit in UNITS or any(unit.startswith(kind) for kind in (_DAY, _COMBINATION))
+
+
+def _size(unit: str) -> int:
+    return {"point": 0, "person": 2}.get(unit, 1)
+
+
+def _smallest(rows: Sequence[Entry]) -> str:
+    """What a total over these releases protects.
+
+    Combinations of different columns hold each other's points in any way, so that only a point is
+    bounded in all of them.
+    """
+    units = sorted({row.unit for row in rows}, key=_size)
+    between = {unit.partition(" of ")[2] for unit in units if _size(unit) == 1}
+    return "point" if len(between) > 1 or not units else units[0]
 
 
 def composed(entries: Iterable[Entry], among: Optional[Sequence[Entry]] = None) -> Fraction:
@@ -87,10 +124,10 @@ def composed(entries: Iterable[Entry], among: Optional[Sequence[Entry]] = None) 
 def _weights(rows: Sequence[Entry]) -> Callable[[Entry], Fraction]:
     """How much each release counts beside these."""
     replaced = any(row.neighbours == "replace" for row in rows)
-    finest = min((UNITS.index(row.unit) for row in rows), default=0)
+    finest = _size(_smallest(rows))
 
     def weigh(row: Entry) -> Fraction:
-        twice = row.neighbours == "add-remove" and (replaced or UNITS.index(row.unit) > finest)
+        twice = row.neighbours == "add-remove" and (replaced or _size(row.unit) > finest)
         return row.epsilon * (2 if twice else 1)
 
     return weigh
@@ -118,14 +155,16 @@ def explain(entries: Iterable[Entry]) -> List[str]:
     if any(row.unit == "person" and row.window for row in rows):
         found.append("Releases that protect a person add up whatever their windows: a person is in "
                      "many.")  # fmt: skip
+    if any(row.unit.startswith(_COMBINATION) and row.window for row in rows):
+        found.append("So do releases that protect a combination without the date: it may be in "
+                     "many.")  # fmt: skip
     if any(row.neighbours == "replace" and row.window for row in rows):
         found.append("Under replace the number of points in a window is public, and which window a "
                      "point lies in is not protected.")  # fmt: skip
     if len({row.neighbours for row in rows}) > 1:
         found.append("Beside replacement, add-remove releases count twice.")
     if len({row.unit for row in rows}) > 1:
-        finest = min(UNITS.index(row.unit) for row in rows)
-        found.append(f"The total protects one {UNITS[finest]}, not more; releases with "
+        found.append(f"The total protects one {_smallest(rows)}, not more; releases with "
                      "add-remove that protect more count twice.")  # fmt: skip
     return found
 

@@ -22,7 +22,7 @@ from typing import Any, Dict, Iterator, List, Optional
 from ..errors import BadInputError, BudgetSpentError
 from ..rules.budget import EpsilonLike, check_neighbours, exact_epsilon
 from ..rules.windows import check_window
-from .account import UNITS, Entry, composed, entries_of, explain, spent_on, total_text
+from .account import Entry, composed, entries_of, explain, is_unit, spent_on, total_text
 from .ledger_file import (
     add_row,
     check_chain,
@@ -102,8 +102,12 @@ limit of 1: 0.3 is left; publish with that or less, or raise the limit.
         """
         name, eps = check_name(dataset), exact_epsilon(epsilon)
         check_neighbours(neighbours)
-        if unit not in UNITS:
-            raise BadInputError("The protected unit must be 'point', 'person' or 'person-day'.")
+        unit = check_line("unit", unit, _LONGEST_DOMAIN)
+        if not is_unit(unit):
+            raise BadInputError(
+                "The protected unit must be 'point', 'person', 'person-day' or a 'combination of' "
+                "columns."
+            )
         people = "" if population is None else check_name(population, "population")
         new = Entry(
             0, _now(), name, eps, unit, neighbours,
@@ -271,11 +275,13 @@ def _check_limits(db: sqlite3.Connection, before: List[Entry], new: Entry) -> No
             continue
         left = max(cap - spent_on(before, name, population), Fraction(0))
         twice = composed(own) - composed(own[:-1]) > new.epsilon
+        replaced = any(entry.neighbours == "replace" for entry in own)
+        beside = "replacement" if replaced else "a smaller unit"
         whom = f"the population {name!r}" if population else repr(name)
         raise BudgetSpentError(
             f"Epsilon {total_text(new.epsilon)} would bring {whom} to {total_text(total)}, "
             f"above its limit of {total_text(cap)}: {total_text(left)} is left"
-            + (" (beside replacement, add-remove releases count twice)" if twice else "")
+            + (f" (beside {beside}, add-remove releases count twice)" if twice else "")
             + "; publish with that or less, or raise the limit."
         )
 

@@ -21,7 +21,7 @@ from ..errors import BadInputError
 from .account import Entry
 
 _APPLICATION = 0x64707367  # "dpsg": how we know one of our files
-_VERSION = 2
+_VERSION = 3
 #: bytes of a private file read at a time
 _BLOCK = 1 << 20
 #: before a source that is a table and no file
@@ -39,7 +39,8 @@ CREATE TABLE entry (
     time TEXT NOT NULL,
     dataset TEXT NOT NULL,
     epsilon TEXT NOT NULL,
-    unit TEXT NOT NULL CHECK (unit IN ('point', 'person', 'person-day')),
+    unit TEXT NOT NULL CHECK (unit IN ('point', 'person', 'person-day')
+        OR unit LIKE 'person-day of %' OR unit LIKE 'combination of %'),
     neighbours TEXT NOT NULL CHECK (neighbours IN ('replace', 'add-remove')),
     domain TEXT NOT NULL,
     method TEXT NOT NULL,
@@ -90,6 +91,8 @@ def prepare(db: sqlite3.Connection) -> None:
         return
     if (mark, version) == (_APPLICATION, 1):
         _renew(db)
+    elif (mark, version) == (_APPLICATION, 2):
+        _widen(db)
     elif mark or version or db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise sqlite3.DatabaseError("it is not a ledger of this version of dpsort-geo")
     else:
@@ -123,6 +126,21 @@ def _renew(db: sqlite3.Connection) -> None:
     for name, epsilon in sorted(limits, key=lambda row: -Fraction(row[1])):
         facts = {"time": "", "scope": "dataset", "name": name, "epsilon": epsilon}
         add_row(db, "limit_change", facts)
+
+
+def _widen(db: sqlite3.Connection) -> None:
+    """From version 2, which knew no combinations: the same rows with the same hashes."""
+    rows = read_rows(db, "entry")
+    counted = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'entry'").fetchone()
+    db.execute("DROP TABLE entry")  # and with it its triggers
+    for statement in _statements():
+        if " entry" in statement:
+            db.execute(statement)
+    names, marks = ", ".join([*_COLUMNS, "hash"]), ", ".join("?" * (len(_COLUMNS) + 1))
+    copy = f"INSERT INTO entry ({names}) VALUES ({marks})"  # nosec B608
+    db.executemany(copy, [tuple(row.values()) for row in rows])
+    if counted is not None:
+        db.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'entry'", counted)
 
 
 def _statements() -> Iterator[str]:

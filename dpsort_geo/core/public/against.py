@@ -1,13 +1,12 @@
 """An adaptive release read against a public map: an earlier release, a population.
 
 The counts of its tree are pulled towards the map (`pull`) and made positive by isotonic regression,
-as without one. Half of that and half of the reading without a map is safer than either where there
-is little noise; the better the measured splits follow the map, the more its reading counts. All of
-it counts only as far as the release itself speaks for the map (`relevance`). docs/series.md tells
-what else was tried.
+as without one. All of it counts only as far as the release itself speaks for the map (`judge`), and
+up to half of the reading stays that without a map, the less the measured splits follow it, the
+more. docs/series.md tells what else was tried.
 
-Inside a leaf nothing was measured. There mass follows the map as far as the measured splits did:
-1 - rho / rho by area of it, the rest is even.
+Inside a leaf nothing was measured. There mass follows the map as far as the measured splits did,
+the rest is even.
 
 Intervals are those of the release alone around the new estimate, and know no more of what a zone
 cuts than before: a map that is wrong in one place may be right in all others, and nothing here
@@ -30,7 +29,7 @@ from .coverage import Coverage, cover_leaves
 from .cumulative import Cumulative
 from .decode import Decoded
 from .leaves import Leaves, fit_masses, place_leaves
-from .prior import pull, relevance
+from .prior import judge, pull
 
 if TYPE_CHECKING:
     from .adaptive import DecodedTree
@@ -88,11 +87,11 @@ def _read_tree(decoded: DecodedTree, prior: Cumulative) -> DecodedTree:
         raise BadInputError("The prior has no weight inside the domain; check its CRS.")
     area = room(grid, tree.level, tree.index) / grid.n_cells
     map_ = mass_of(grid, prior, tree.level, tree.index) / prior.total + EVEN * area
-    trust = relevance(tree, map_, area) if tree.level.size > 1 else 0.0
-    count, rho = pull(tree, map_, area, tree.sum_up(decoded.leaf_nodes, leaves.mass))
+    alone = tree.sum_up(decoded.leaf_nodes, leaves.mass)
+    trust, follows = judge(tree, map_, area, alone) if tree.level.size > 1 else (0.0, 0.0)
+    count = pull(tree, map_, area, alone)
     columns = leaves.level, leaves.column, leaves.row, leaves.area, count[decoded.leaf_nodes]
     mass = fit_masses(*columns, float(decoded.n), grid.order)
-    follows = max(1 - rho / decoded.unevenness, 0.0)
     weight, detail = trust * (1 + follows) / 2, trust * follows
     leaves = replace(leaves, mass=(1 - weight) * leaves.mass + weight * mass)
     cut, whole, share = _cut(leaves, prior, detail)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Sequence
 
 import numpy as np
 
@@ -58,6 +59,24 @@ class Cumulative:
         # between two ramps F keeps the mass that it had on the way
         half = np.concatenate([[0.0], (high[:-1] + low[1:]) / 2, [self.total]])
         return Cumulative(middle, half)
+
+
+def blend(earlier: Sequence[Cumulative]) -> Cumulative:
+    """Maps of one grid as one, the last of them first in weight: each counts twice the one before.
+
+    Only shares count, and maps without any mass do not. A jump becomes a ramp of one cell.
+
+    >>> flat, step = (Cumulative(np.array([0.0, 2.0, 8.0]), np.array([0.0, m, 9])) for m in (3, 9))
+    >>> blend([flat, step]).mass
+    array([0.        , 0.77777778, 1.        ])
+    """
+    some = [f for f in earlier if f.total > 0]
+    weights = 2.0 ** np.arange(len(some))
+    jumps = [f.place[1:][np.diff(f.place) == 0] + 1 for f in some]
+    end = max(float(f.place[-1]) for f in some)
+    place = np.unique(np.minimum(np.concatenate([f.place for f in some] + jumps), end))
+    parts = (w / f.total * f.upto(place) for w, f in zip(weights, some))
+    return Cumulative(place, sum(parts) / weights.sum())
 
 
 def _interpolate(x: Array, y: Array, at: Array) -> Array:

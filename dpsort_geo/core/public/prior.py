@@ -9,7 +9,12 @@ other opinion; the two are weighed by their variances, the children add up to P,
 negative. Independent children with variances f (P + rho P^2) which must add up to P have variances
 f (1 - f) (P + rho P^2); so the former are used before they are made to add up.
 
-Whether to believe the map at all is learned too (`relevance`): the answers of the release are more
+One release against another (`pull`) knows more: how far the map is off differs from place to place,
+as one town has a fair this month and the next has not. So each block of brothers has its own
+unevenness, one of a few; how often each of them occurs is learned level by level, and how likely
+each is in this block follows from its answers. What they say is averaged by that.
+
+Whether to believe the map at all is learned too (`judge`): the answers of the release are more
 or less likely under the map's shares, and under shares by area alone. A map that says no more about
 them than the area does is left aside, and the release is read as if there were none.
 """
@@ -17,7 +22,7 @@ them than the area does is left aside, and the release is read as if there were 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Tuple
+from typing import Iterator, Tuple
 
 import numpy as np
 
@@ -28,8 +33,12 @@ Array = np.ndarray
 
 #: logarithm of the odds against a map of which nothing is known
 DOUBT = 4.0
-#: share of a map that is spread by area when it is judged
-NEVER_SURE = 0.05
+#: unevenness that a block of brothers may have against a map, and rounds to learn how often it does
+UNEVEN = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+_ROUNDS = 20
+#: how far shares may follow a map, the rest is by area: being wrong once, where the map says that
+#: a place is empty, must not decide everything
+FOLLOWS = (0.2, 0.4, 0.6, 0.8, 0.95)
 #: points that are spread by area over each node of a map of n points: what it says of a place where
 #: it holds less is hardly more than chance
 ADDED = 0.25
@@ -143,12 +152,12 @@ def lean(tree: Tree, total: Array, prior: Array) -> Leaning:
     return Leaning(tree, estimate, variance, whole, gain, np.array(learned), uncut)
 
 
-def pull(tree: Tree, prior: Array, area: Array, mass: Array) -> "Tuple[Array, float]":
-    """Counts of the nodes of a tree, pulled towards a prior, and the unevenness against it.
+def pull(tree: Tree, prior: Array, area: Array, mass: Array) -> Array:
+    """Counts of the nodes of a tree, pulled towards a prior.
 
-    As `lean`, but counts may be below 0: whoever calls makes them positive in his own way. A node
-    that is cut at 0 lends its mass to its brothers for good, which costs more than the prior brings
-    where there is little noise.
+    As `lean`, but each block of brothers by its own unevenness, and counts may be below 0: whoever
+    calls makes them positive in his own way. A node that is cut at 0 lends its mass to its brothers
+    for good, which costs more than the prior brings where there is little noise.
 
     Parameters
     ----------
@@ -159,22 +168,26 @@ def pull(tree: Tree, prior: Array, area: Array, mass: Array) -> "Tuple[Array, fl
     mass
         What every node holds by the release alone, not below 0: how much there is to be shared.
     """
-    level, parent = tree.level, tree.parent
+    parent = tree.parent
     added = ADDED / max(float(mass[0]), 1.0)
     share = (prior + added * area / area[parent]) / (prior[parent] + added)
     count = tree.estimate.copy()
-    for depth in range(1, int(level[-1]) + 1):
-        here = np.arange(*np.searchsorted(level, [depth, depth + 1]))
-        if not here.size:
-            continue
-        above = parent[here]
-        whole, f = mass[above], share[here]
-        rho = unevenness(tree.below[here], tree.variance[here], whole, f)
-        own, inherited, _ = _weigh(tree, here, f, whole + rho * whole**2)
-        count[here] = own + inherited * count[above]
-    inner = np.flatnonzero(level > 0)
-    said, above = prior[inner] / prior[parent[inner]], parent[inner]
-    return count, unevenness(tree.below[inner], tree.variance[inner], mass[above], said)
+    for here in _levels(tree):
+        whole, f = np.maximum(mass[parent[here]], 1.0), share[here]
+        likely, block, _ = _learn(tree, here, f, whole)
+        count[here] = 0.0
+        for rho, odds in zip(UNEVEN, likely):
+            own, inherited, _ = _weigh(tree, here, f, whole + rho * whole**2)
+            count[here] += odds[block] * (own + inherited * count[parent[here]])
+    return count
+
+
+def _levels(tree: Tree) -> Iterator[Array]:
+    """Nodes of each level below the root."""
+    for depth in range(1, int(tree.level[-1]) + 1):
+        here = np.arange(*np.searchsorted(tree.level, [depth, depth + 1]))
+        if here.size:
+            yield here
 
 
 def _weigh(tree: Tree, here: Array, share: Array, spread: Array) -> "Tuple[Array, Array, Array]":
@@ -193,31 +206,49 @@ def _weigh(tree: Tree, here: Array, share: Array, spread: Array) -> "Tuple[Array
     return own, inherited, v
 
 
-def relevance(tree: Tree, prior: Array, area: Array) -> float:
-    """How much a tree of one root, fitted by least squares, speaks for a prior: 0 to 1.
+def judge(tree: Tree, prior: Array, area: Array, mass: Array) -> "Tuple[float, float]":
+    """How much a tree of one root speaks for a prior, and how far it follows that: 0 to 1 each.
 
-    The probability that the answers follow the prior's shares and not those of the area, when both
-    are given their best unevenness on each level. A map of the area itself says nothing, and is
-    believed once in e^DOUBT.
+    The first is the probability that the answers follow the prior's shares, nearly all the way, and
+    not those of the area. A map of the area itself says nothing, and is believed once in e^DOUBT.
+    The second is by how much they follow, if they do: the rest is by area.
     """
-    inner, parent = np.flatnonzero(tree.level > 0), tree.parent
-    even = area[inner] / area[parent[inner]]
-    said = prior[inner] / prior[parent[inner]]
-    # a map may say that a place is empty; being wrong there once must not decide everything
-    careful = (1 - NEVER_SURE) * said + NEVER_SURE * even
-    more = _likelihood(tree, inner, careful) - _likelihood(tree, inner, even) - DOUBT
-    return float(1 / (1 + np.exp(-np.clip(more, -50.0, 50.0))))
+    parent = tree.parent
+    even, said = area / area[parent], prior / prior[parent]
+    like = np.array([_likelihood(tree, (1 - d) * even + d * said, mass) for d in (0.0, *FOLLOWS)])
+    trust = 1 / (1 + np.exp(-np.clip(like[-1] - like[0] - DOUBT, -50.0, 50.0)))
+    odds = np.exp(np.maximum(like[1:] - like[1:].max(), -50.0))
+    return float(trust), float((odds * FOLLOWS).sum() / odds.sum())
 
 
-def _likelihood(tree: Tree, inner: Array, share: Array) -> float:
+def _likelihood(tree: Tree, share: Array, mass: Array) -> float:
     """Logarithm of the likelihood of all answers, up to a constant."""
-    total = 0.0
-    for depth in np.unique(tree.level[inner]).tolist():
-        some = tree.level[inner] == depth
-        here, f = inner[some], share[some]
-        mass = np.maximum(tree.estimate[tree.parent[here]], 1.0)
-        said, noise = tree.below[here], tree.variance[here]
-        rho = unevenness(said, noise, mass, f)
-        variance = noise + f * (1 - f) * (mass + rho * mass**2)
-        total -= float((np.log(variance) + (said - f * mass) ** 2 / variance).sum()) / 2
-    return total
+    whole = np.maximum(mass[tree.parent], 1.0)
+    return sum(_learn(tree, here, share[here], whole[here])[2] for here in _levels(tree))
+
+
+def _learn(tree: Tree, here: Array, share: Array, whole: Array) -> "Tuple[Array, Array, float]":
+    """How likely each unevenness is in each block of brothers, by their answers.
+
+    Returns that, a row for each of `UNEVEN`; the block of each node; and the logarithm of the
+    likelihood of all answers. How often each unevenness occurs is learned by expectation and
+    maximisation, from one block's worth of equal shares. Brothers add up to a whole that is known
+    otherwise, so what their sum says is taken off.
+    """
+    _, block = np.unique(tree.parent[here], return_inverse=True)
+    block = block.reshape(-1)
+    apart, noise = tree.below[here] - share * whole, tree.variance[here]
+    together, rows = np.bincount(block, apart), []
+    for rho in UNEVEN:
+        variance = noise + share * (whole + rho * whole**2)
+        each = np.bincount(block, np.log(variance) + apart**2 / variance)
+        sums = np.bincount(block, variance)
+        rows.append((np.log(sums) + together**2 / sums - each) / 2)
+    best = np.max(rows, axis=0)
+    fits = np.exp(np.array(rows) - best)
+    often = np.full(len(UNEVEN), 1 / len(UNEVEN))
+    for _ in range(_ROUNDS):
+        likely = often[:, None] * fits
+        likely /= likely.sum(axis=0)
+        often = (likely.sum(axis=1) + 1 / len(UNEVEN)) / (fits.shape[1] + 1)
+    return likely, block, float((best + np.log(often @ fits)).sum())

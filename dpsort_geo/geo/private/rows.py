@@ -13,12 +13,14 @@ from typing import Any, Optional
 import numpy as np
 
 from ...core.errors import BadInputError
+from ...core.private.account import name_unit
 from ...core.private.extent import Extents
 from ...core.rules.axes import Axis
 from ...core.rules.budget import check_max_points
 from ...core.rules.scope import MOST_COLUMNS, check_outside, check_person
 from ...core.rules.time_axis import TimeAxis, moments
 from ...core.rules.windows import Window, check_range, check_window, lie_within
+from ...core.statement import join_names
 from ..domain import Domain
 from .beside import Beside
 from .extent import refuse_elsewhere, see_extents
@@ -67,8 +69,12 @@ class Choice:
         """What is protected, in the words of the ledger."""
         if self.person is None:
             return "point"
-        # all rows of such a unit have one date, so that it lies in one window or in none
-        return "person-day" if self.date in self.columns and self.date else "person"
+        return name_unit(join_names(self.columns), self.is_dated) if self.columns else "person"
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether all rows of a unit have one date, so that it lies in one window or in none."""
+        return self.date is not None and self.date in self.columns
 
 
 def name_persons(person: Any, points: Any) -> Any:
@@ -78,6 +84,8 @@ def name_persons(person: Any, points: Any) -> Any:
     """
     if not isinstance(person, (list, tuple)) or isinstance(points, (np.ndarray, list, tuple)):
         return person
+    if not person:
+        raise BadInputError("person=[] names no column: name one, or leave person= out.")
     named = [name for name in person if isinstance(name, str)]
     if len(named) != len(person) or len(named) > MOST_COLUMNS:
         return person
@@ -164,7 +172,7 @@ class Rows:
         if self.choice.window is not None:
             date = str(self.choice.date)
             when = values[wanted_columns(self.labels, self.choice).index(date)]
-            if self.choice.unit == "person-day":
+            if self.choice.is_dated:
                 who = _name_by_date(who, self.choice.columns.index(date), when)
             inside = lie_within(self.choice.window, when, date)
             x, y, who, values = _taken(inside, x, y, who, values)

@@ -106,7 +106,7 @@ class LedgerWindow(Window):
             [
                 entry.time.replace("T", " ")[:16],
                 _exact(entry.epsilon),
-                _units()[entry.unit],
+                _units().get(entry.unit, entry.unit),
                 tr("whether") if entry.neighbours == "add-remove" else tr("where"),
                 method_name(entry.method),
                 entry.release,

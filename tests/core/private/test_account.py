@@ -19,14 +19,16 @@ from dpsort_geo.core.private.account import (
 )
 
 DAYS = [f"2026-03-{day:02d}" for day in range(1, 10)]
+DAY = "person-day of rider and date"
+PAIRS = ["combination of rider and date", "combination of rider and bike"]
 WINDOWS = st.one_of(
     st.none(),
     st.tuples(st.integers(0, 7), st.integers(1, 8)).filter(lambda w: w[0] < w[1]),
 )
 ROWS = st.lists(
     st.tuples(
-        st.integers(1, 9), st.sampled_from(UNITS), st.sampled_from(["replace", "add-remove"]),
-        WINDOWS,
+        st.integers(1, 9), st.sampled_from([*UNITS, DAY, *PAIRS]),
+        st.sampled_from(["replace", "add-remove"]), WINDOWS,
     ),
     max_size=7,
 )  # fmt: skip
@@ -37,6 +39,17 @@ def entry(tenths, unit="point", neighbours="add-remove", window=None, time="2026
     return Entry(1, time, "calls", Fraction(tenths, 10), unit, neighbours, "", "sort", ends)
 
 
+def size(unit):
+    return {"point": 0, "person": 2}.get(unit, 1)
+
+
+def smallest(rows):
+    """Of different combinations none holds the other: a point is all that they have in common."""
+    units = sorted({row[1] for row in rows}, key=size)
+    pairs = {unit.split(" of ")[-1] for unit in units if size(unit) == 1}
+    return "point" if len(pairs) > 1 else units[0]
+
+
 def losses(rows, unit):
     """The loss of every change of one ``unit``, by hand: where it is before, where it is after.
 
@@ -44,8 +57,8 @@ def losses(rows, unit):
     replacement release must keep the unit in the window or out of it, or nothing bounds the loss.
     A point that is replaced stays with its owner, the person or the person's day.
     """
-    finest = UNITS.index(unit)
-    owned_by_day = unit == "point" and any(row[1] == "person-day" for row in rows)
+    finest = size(unit)
+    owned_by_day = unit == "point" and any(row[1].startswith("person-day") for row in rows)
     days = [None, *range(8)]
     relation = "replace" if any(n == "replace" for _, _, n, _ in rows) else "add-remove"
     for before in days:
@@ -62,7 +75,12 @@ def losses(rows, unit):
 
 
 def _holds(unit, window, day):
-    return day is not None and (window is None or unit == "person" or window[0] <= day < window[1])
+    return day is not None and (
+        window is None
+        or unit == "person"
+        or unit.startswith("combination")
+        or window[0] <= day < window[1]
+    )
 
 
 def _loss(rows, before, after, finest):
@@ -73,7 +91,7 @@ def _loss(rows, before, after, finest):
             if was != will:
                 return None  # its exact number changes: no bound
             changed = 1 if was else 0
-        elif UNITS.index(unit) > finest:
+        elif size(unit) > finest:
             # a person with one point more or less is a person taken away and another one added
             changed = 2 if was or will else 0
         else:
@@ -86,8 +104,7 @@ def _loss(rows, before, after, finest):
 def test_the_total_is_the_largest_loss_of_any_change_that_is_bounded(rows):
     if not rows:
         return
-    finest = min((unit for _, unit, _, _ in rows), key=UNITS.index)
-    bounded = [loss for _, _, loss in losses(rows, finest) if loss is not None]
+    bounded = [loss for _, _, loss in losses(rows, smallest(rows)) if loss is not None]
     assert composed([entry(*row) for row in rows]) == max(bounded)
 
 
@@ -140,6 +157,17 @@ def test_releases_of_persons_count_twice_beside_those_of_points():
     rows = [entry(10, "person"), entry(10, "point")]
     assert composed(rows) == 3 and composed(rows[:1]) == 1
     assert any("protects one point" in line for line in explain(rows))
+
+
+def test_a_combination_is_less_than_a_person_and_bounds_no_other_combination():
+    riders, days, bikes = (entry(10, unit) for unit in ("person", *PAIRS))
+    assert composed([days]) == composed([riders]) == 1 and composed([days, riders]) == 3
+    assert composed([days, bikes]) == 4
+    assert any("protects one point" in line for line in explain([days, bikes]))
+    months = [entry(5, PAIRS[1], window=(0, 3)), entry(5, PAIRS[1], window=(3, 6))]
+    assert composed(months) == 1 and any("without the date" in line for line in explain(months))
+    assert composed([entry(5, DAY, window=(0, 3)), entry(5, DAY, window=(3, 6))]) * 2 == 1
+    assert composed([entry(5, DAY, window=(0, 3)), days]) == Fraction(3, 2)
 
 
 def test_a_population_pays_for_each_data_set():
