@@ -4,9 +4,10 @@ The forest of an axis is read against the map of all points (`prior`). Inside a 
 that map. The leaves of all roots together cut the domain into *patches*, and on a patch each slice
 has one share of all that is there; shares of a patch add up to one, and masses of a slice to its
 total (raking, three rounds). Before that, what the slices lack of all points on a patch is shared
-among them by the square roots of their masses (`close_gaps`), and the mean is taken of that and of
-a second reading, which makes slices add up at every level (`side_by_side`): the first is better
-where there is much noise, the second where there is little, and the mean is near the better one.
+among them by the square roots of their masses (`close_gaps`). A second reading makes slices add up
+at every level (`side_by_side`): the first is better where there is much noise, the second where
+there is little, and their mean is near the better one; the more points times epsilon there are, the
+more the second counts.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import numpy as np
 from ..curve.blocks import room
 from ..curve.grid import Grid
 from ..release import Release
+from ..rules.budget import UNITS, path_units
 from ..rules.time_axis import TimeAxis
-from ..rules.views import ViewCounts, block_of
+from ..rules.views import RICH, ViewCounts, block_of
 from .cumulative import Cumulative
 from .intervals import total_variance
 from .prior import Leaning, lean
@@ -189,7 +191,9 @@ def fit_axis(release: Release, number: int, total: Cumulative, grid: Grid) -> Ax
     area = room(grid, tree.level, index) / grid.n_cells
     prior = mass_of(grid, total, tree.level, index) + EVEN * max(total.total, 1.0) * area
     leaning = lean(tree, above, prior)
-    found = _on_patches(grid, leaning, index, prior, root, totals, variance, total)
+    worth = release.size * float(release.exact_epsilon) * path_units(release.neighbours) / UNITS
+    trust = (1 + worth / (worth + RICH)) / 2  # half of it, up to all
+    found = _on_patches(grid, leaning, index, prior, root, totals, variance, total, trust)
     return replace(found, unknown=unknown)
 
 
@@ -202,6 +206,7 @@ def _on_patches(
     totals: Array,
     variance: Array,
     total: Cumulative,
+    trust: float,
 ) -> AxisMap:
     tree = leaning.tree
     leaves = np.flatnonzero(leaning.children_variance == 0)
@@ -229,7 +234,7 @@ def _on_patches(
             return mass_of(grid, total, level, index) + even * area
 
         together = split_together(tree, above, patches.level, patches.index, whole)
-        masses = (masses + together) / 2
+        masses = masses + (together - masses) * trust
     share = rake(masses[root] * part[:, None], mass, totals)
     return AxisMap(patches, mass, share, leaning, root, leaf, totals, variance, part)
 
