@@ -320,10 +320,13 @@ def _publish_with_spark(path: str, place: dp.Domain) -> None:
     with session() as spark:
         frame = spark.read.parquet(path)
         dp.publish(frame.sample(1e-3), 1, place)  # Java and its Python are started on all cores
-        before, start = processor_time(), time.perf_counter()
-        dp.publish(frame, 1, place)
-        wall, cpu = time.perf_counter() - start, processor_time() - before
-    print(json.dumps({"cpu": cpu, "wall": wall, "peak": peak_memory()}))
+        runs = []
+        for _ in range(3):
+            before, start = processor_time(), time.perf_counter()
+            dp.publish(frame, 1, place)
+            runs.append((time.perf_counter() - start, processor_time() - before))
+    wall, cpu = runs[-1]
+    print(json.dumps({"cpu": cpu, "wall": wall, "first": runs[0][0], "peak": peak_memory()}))
 
 
 def processor_time() -> float:
@@ -417,7 +420,10 @@ def bench_dask(small: int) -> Iterator[Result]:
 
 
 def bench_spark(small: int) -> Iterator[Result]:
-    """Without the start of Java, which takes as long as counting ten million points."""
+    """Without the start of Java: the third count of a session, and the first in a row of its own.
+
+    Java compiles as it goes, which takes as much of the first count as the counting itself.
+    """
     yield from _compare_engine("spark", 10_000_000 // small)
 
 
@@ -433,11 +439,15 @@ def _compare_engine(engine: str, n: int) -> Iterator[Result]:
             pq.write_table(table, Path(folder, f"part{i}.parquet"), row_group_size=1 << 18)
         runs = [
             {name: _in_a_process(name, Path(folder)) for name in ("stream", engine)}
-            for _ in range(2)
+            for _ in range(3)
         ]
     ours, stream = (min(run[name]["wall"] for run in runs) for name in (engine, "stream"))
     name = f"{engine} on one machine, {n:.0e} points, by the clock / one process"
     yield Result(name, ours, stream, "s", ours / stream, 3, at_least=False)
+    if "first" in runs[0][engine]:
+        ours = min(run[engine]["first"] for run in runs)
+        name = f"{engine}, the same, the first count of a session / one process"
+        yield Result(name, ours, stream, "s", ours / stream, 3, at_least=False)
     ours, stream = (min(run[name]["cpu"] for run in runs) for name in (engine, "stream"))
     name = f"{engine}, the same, processor time of all its processes / one process"
     yield Result(name, ours, stream, "s", ours / stream, 6, at_least=False)

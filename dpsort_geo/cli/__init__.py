@@ -14,7 +14,7 @@ import click
 from .. import __version__
 from ..core.errors import BadInputError, MissingPackageError, hide_secrets
 from .progress import StoppedError
-from .words import drop_control, speak_shell
+from .words import drop_control, fit, speak_shell
 
 #: the commands, in the order of a day's work, and the module that each is written in
 COMMANDS = {
@@ -129,7 +129,9 @@ def _stop(sentence: str, code: int, as_json: bool, at_once: bool = False) -> Non
     It then ends by the signal instead of with the code, though the interrupt was caught.
     """
     words = drop_control(hide_secrets(speak_shell(" ".join(sentence.split()))))
-    line = json.dumps({"error": words, "code": code}) if as_json else f"dpsort-geo: {words}"
+    line = json.dumps({"error": words, "code": code})
+    if not as_json:
+        line = fit(f"dpsort-geo: {words}", err=True)
     click.echo(line, err=True)
     if at_once:
         sys.stdout.flush()

@@ -28,7 +28,7 @@ from .options import (
     zones_layer_option,
 )
 from .progress import NOTHING, Progress, StoppedError
-from .words import list_examples, say, show_warnings, speak_shell
+from .words import fit, list_examples, say, show_warnings, speak_shell
 
 #: said once, after the release is safe: it is advice, not a warning
 _BOX = (
@@ -183,7 +183,7 @@ def publish(
             click.echo(release.to_json(), nl=False)
     notes = release.notes()
     for note in notes:
-        click.echo(f"Note: {speak_shell(note)}", err=True)
+        click.echo(fit(f"Note: {speak_shell(note)}", err=True), err=True)
     if out != "-":
         facts = {"release": out, **release.statement(), "notes": notes}
         hint = f"\n{_BOX}" if domain["bounds"] else ""
@@ -209,7 +209,7 @@ def _ask_about_name(attempt: Callable[[bool], Any], another_name: bool, progress
     except AnotherNameError as refused:
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise
-        click.echo(speak_shell(str(refused)), err=True)
+        click.echo(fit(speak_shell(str(refused)), err=True), err=True)
     if not click.confirm("Is it other data, to be debited by itself?", err=True):
         raise BadInputError("Nothing was published.")
     return attempt(True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import sys
+import textwrap
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +13,8 @@ from typing import Any, Dict, Iterator
 
 import click
 
+#: longer lines are hard to read
+_WIDEST = 100
 _IN_SHELL = {
     "neighbours='add-remove'": "--neighbours add-remove",
     "columns=(x, y)": "--columns X Y",
@@ -63,8 +68,27 @@ def list_examples(*lines: str) -> str:
 
 def say(as_json: bool, facts: Dict[str, Any], text: str, err: bool = False) -> None:
     """Print facts for machines or a text for people."""
-    out = json.dumps(facts, allow_nan=False) if as_json else drop_control(text)
-    click.echo(out, err=err and not as_json)
+    err = err and not as_json
+    out = json.dumps(facts, allow_nan=False) if as_json else fit(drop_control(text), err)
+    click.echo(out, err=err)
+
+
+def fit(text: str, err: bool = False) -> str:
+    """Sentences broken between words where a terminal would break them anywhere.
+
+    Tables and pictures stay as they are, and so does all that goes to a file or a pipe.
+    """
+    if not (sys.stderr if err else sys.stdout).isatty():
+        return text
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    return "\n".join(_broken(line, width) for line in text.split("\n"))
+
+
+def _broken(line: str, width: int) -> str:
+    if line[:1].isspace() or "  " in line.strip() or "\t" in line:  # columns
+        return line
+    parts = textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(parts) if len(line) > width else line
 
 
 def say_table(as_json: bool, counted: Any) -> None:
@@ -118,7 +142,7 @@ def show_warnings() -> Iterator[None]:
         yield
     for warning in caught:
         if issubclass(warning.category, UserWarning):
-            click.echo(f"Note: {speak_shell(str(warning.message))}", err=True)
+            click.echo(fit(f"Note: {speak_shell(str(warning.message))}", err=True), err=True)
 
 
 def speak_shell(sentence: str) -> str:

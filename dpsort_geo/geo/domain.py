@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Union
@@ -20,6 +21,7 @@ from ..core.frame.host import Bounds, Host
 from ..core.frame.rings import unwrapped
 from .crs import crs_name, read_crs
 from .host import HOST, all_polygons, polygonal, polygons_of
+from .layers import read_polygons
 
 if TYPE_CHECKING:
     import geopandas as gpd
@@ -222,12 +224,16 @@ class Domain(Frame):
         )
 
 
-#: a domain, or polygons with a CRS from which one is made
-Area = Union[Domain, "gpd.GeoDataFrame", "gpd.GeoSeries", shapely.Geometry]
+#: a domain, or polygons with a CRS from which one is made, or the file that they are in
+Area = Union[
+    Domain, "gpd.GeoDataFrame", "gpd.GeoSeries", shapely.Geometry, str, "os.PathLike[str]"
+]
 
 
 def as_domain(area: Any) -> Domain:
     """A domain as it is, or the domain of polygons that say in which CRS they are.
+
+    A path is that of a file of polygons; ``city.gpkg|layername=border`` picks a layer.
 
     >>> as_domain(shapely.set_srid(shapely.box(0, 0, 800, 400), 27700)).side
     800.0
@@ -242,6 +248,8 @@ def as_domain(area: Any) -> Domain:
                 "make the domain with Domain.from_polygon(polygon, crs='EPSG:4326')."
             )
         return Domain.from_polygon(area, crs=f"EPSG:{srid}")
+    if isinstance(area, (str, os.PathLike)):
+        return Domain.from_polygon(read_polygons(os.fspath(area)))
     if hasattr(area, "geometry") and hasattr(area, "crs"):
         return Domain.from_polygon(area)
     raise BadInputError(

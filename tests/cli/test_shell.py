@@ -21,7 +21,7 @@ from dpsort_geo.cli import cli, completion, demo
 from dpsort_geo.cli.arguments import Count
 from dpsort_geo.cli.progress import Progress, StoppedError
 from dpsort_geo.cli.publish import stopping
-from dpsort_geo.cli.words import count_words
+from dpsort_geo.cli.words import count_words, fit
 from dpsort_geo.core.atomic import TakenError, write_text
 from tests.cli.test_command import BOX, one_line, own_ledger, run
 
@@ -445,6 +445,22 @@ def test_every_phase_has_a_word_on_a_terminal():
     assert "reading [##############..............]  50%  500 rows" in seen
     assert "noise ..." in seen and "writing ..." in seen
     assert seen.rstrip().endswith("done")
+
+
+def test_sentences_break_between_words_on_a_terminal_and_nowhere_else():
+    words = ["plan", "--n", "5e4", "-e", 1, *BOX]
+    lines = on_a_terminal("-m", "dpsort_geo", *words).splitlines()
+    piped = run(*words).stdout.decode()
+    assert len(lines) > 5 and max(map(len, lines)) <= 80
+    assert piped.count("\n") == 1 and " ".join(lines).split() == piped.split()
+    refused = on_a_terminal("-m", "dpsort_geo", "plan", "--n", "a" * 60, "-e", 1, *BOX)
+    assert max(map(len, refused.splitlines())) <= 80
+
+
+def test_columns_of_a_table_stay_where_they_are_on_a_terminal(monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    table = "a" + " " * 50 + "b" * 60 + "\n  " + "c " * 60
+    assert fit(table) == table and "\n" in fit("word " * 60)
 
 
 def test_off_a_terminal_nothing_is_shown(capsys):

@@ -6,6 +6,7 @@ whoever holds the points, on the machine where they are; nothing is written and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Callable, Optional
 
@@ -32,6 +33,11 @@ Array = np.ndarray
 
 #: beyond this share of points outside, something is wrong with all of them
 _MOST = 0.5
+#: what GDAL reads, by the end of its name; the rest of it is GeoJSON
+_OGR_FORMATS = {
+    ".gpkg": "GeoPackage", ".shp": "Shapefile", ".zip": "Shapefile", ".fgb": "FlatGeobuf",
+    ".kml": "KML", ".kmz": "KML",
+}  # fmt: skip
 
 
 def check(
@@ -111,7 +117,7 @@ def _describe(stream: PointStream, who: Any, given: Any) -> str:
         words = f"columns {found.xy[0]!r} and {found.xy[1]!r}"
     elif found is not None and found.geometry:
         words = f"geometry column {found.geometry!r}"
-    how = getattr(next(iter(stream.parts), None), "format", None)
+    how = _name_format(next(iter(stream.parts), None))
     told = ""
     if given is not None:
         told = " (said with points_crs=)"
@@ -122,6 +128,14 @@ def _describe(stream: PointStream, who: Any, given: Any) -> str:
         named = f", persons in {who!r}" if isinstance(who, str) else f", persons in {list(who)}"
     crs = crs_name(stream.crs) if stream.crs is not None else "no CRS"
     return f"{f'{how}, ' if how else ''}{words} in {crs}{told}{named}"
+
+
+def _name_format(part: Any) -> Optional[str]:
+    """What a user calls the format of a file: Parquet without a geometry is no GeoParquet."""
+    known = getattr(part, "format", None)
+    if known == "OGR":
+        return _OGR_FORMATS.get(os.path.splitext(part.path)[1].lower(), "GeoJSON")
+    return "Parquet" if known == "GeoParquet" and part.layout.xy is not None else known
 
 
 def _problems(seen: Seen, stream: PointStream, domain: Domain) -> Iterator[str]:

@@ -36,8 +36,9 @@ from .table import PLAINLY, Reading
 Array = np.ndarray
 Batches = Iterable[tuple[Array, Array, Any]]
 
-#: records that are gathered before they are added to a table
-_GATHERED = 1 << 22
+#: records that are gathered before they are added to a table: as many as Spark's usual partition of
+#: 128 MB has, at sixteen bytes a point, so that a part is sorted once and nothing is merged
+_GATHERED = 1 << 23
 #: parts of a name that is a tuple, such as a person's day
 _PLAIN = {str, int, datetime.date, datetime.datetime}
 

@@ -34,8 +34,8 @@ Array = np.ndarray
 
 #: stretches of the curve whose blocks are brought together
 _STRETCHES = 256
-#: rows that are worked on at a time
-_ROWS = 1 << 18
+#: rows that are worked on at a time: as many as are projected at a time
+_ROWS = 1 << 20
 #: a row is a block of the stretch ``part``, or a note: how far points reach, or why not
 _BLOCKS = "part int, first bigint, size int, offset binary, count binary, note string"
 _NAMES = {"string": "string", "tinyint": "bigint", "smallint": "bigint", "int": "bigint",
@@ -60,8 +60,13 @@ def count_points(
         counted = placed.repartition("who").mapInArrow(partial(_gather, work=work), _BLOCKS)
     else:
         counted = selected.mapInArrow(partial(_count, chosen=chosen, work=work), _BLOCKS)
-    rows = _ask(counted.repartition("part").mapInArrow(_add, _BLOCKS).collect)
+    rows = _ask(partial(_collect, counted.repartition("part").mapInArrow(_add, _BLOCKS)))
     return parts.finish(_finish(rows, work), work)
+
+
+def _collect(frame: Any) -> Sequence[Any]:
+    """Its rows; as Arrow where Spark can (from 4.0), which takes less than rows of Python."""
+    return frame.toArrow().to_pylist() if hasattr(frame, "toArrow") else frame.collect()
 
 
 def _ask(run: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import geopandas as gpd
 import numpy as np
 import pandas as pd
@@ -30,6 +32,27 @@ def test_honest_points_are_described_and_nothing_is_wrong():
     assert "'lon' and 'lat' in EPSG:4326" in found.read
     assert found.plan.n == N and found.plan.expected_error == dp.plan(N, 1, CITY).expected_error
     assert found.picture.sum() == N
+
+
+@pytest.mark.parametrize(
+    ("ending", "name"),
+    [
+        ("parquet", "Parquet, col"), ("geoparquet", "GeoParquet, geom"), ("kml", "KML, point"),
+        ("gpkg", "GeoPackage, point"), ("shp", "Shapefile, point"), ("geojson", "GeoJSON, point"),
+        ("fgb", "FlatGeobuf, point"), ("csv", "CSV, col"),
+    ],
+)  # fmt: skip
+def test_a_format_is_called_what_its_users_call_it(tmp_path, ending, name):
+    path = tmp_path / f"calls.{ending}"
+    placed = gpd.GeoDataFrame({"k": 1}, geometry=shapely.points(XY), crs=4326, index=range(N))
+    write = {
+        "csv": frame().to_csv,
+        "parquet": frame().to_parquet,
+        "geoparquet": placed.to_parquet,
+        "kml": partial(placed.to_file, driver="KML"),
+    }
+    write.get(ending, placed.to_file)(path)
+    assert dp.check(path, CITY).read.startswith(name)
 
 
 def test_rows_without_a_place_and_points_outside_are_counted_by_side():

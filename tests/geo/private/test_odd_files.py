@@ -102,6 +102,23 @@ def test_publish_and_count_cells_take_the_crs_and_a_polygon_as_the_domain():
 # layers -------------------------------------------------------------------------------------------
 
 
+def test_the_domain_may_be_a_file_of_polygons_and_never_one_of_points(tmp_path):
+    city = gpd.GeoDataFrame(geometry=[shapely.box(-74.3, 40.5, -73.7, 40.95)], crs=4326)
+    for name in ("city", "harbour"):
+        city.to_file(tmp_path / "a.gpkg", layer=name)
+    points = gpd.GeoDataFrame(geometry=shapely.points(LON, LAT), crs=4326)
+    points.to_file(tmp_path / "points.gpkg")
+    found = dp.count_cells(points, f"{tmp_path / 'a.gpkg'}|layername=city")
+    assert (found.index == dp.count_cells(points, city).index).all()
+    for path, why in (
+        (tmp_path / "a.gpkg", "'city', 'harbour'"),
+        (tmp_path / "points.gpkg", "polygon"),
+        (tmp_path / "nothing.gpkg", "cannot be read as polygons"),
+    ):
+        with pytest.raises(BadInputError, match=why):
+            dp.publish(points, 1, path)
+
+
 def test_a_file_with_several_layers_lists_them_and_takes_one(tmp_path):
     frame = gpd.GeoDataFrame(geometry=shapely.points(LON, LAT), crs=4326)
     for name in ("night", "day"):
