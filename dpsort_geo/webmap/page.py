@@ -108,7 +108,9 @@ L.control.zoom({{ position: "topright" }}).addTo(map);
 const fold = document.querySelector(".dp-fold details");
 if (fold) {{
   fold.open = false;
-  window.addEventListener("beforeprint", () => {{ fold.open = true; }});
+  let wasOpen = false;
+  window.addEventListener("beforeprint", () => {{ wasOpen = fold.open; fold.open = true; }});
+  window.addEventListener("afterprint", () => {{ fold.open = wasOpen; }});
 }}
 const part = (name) => document.getElementById("dp-" + name);
 const host = {{}};
