@@ -68,6 +68,7 @@ def tidy_legend(node):
     if isinstance(node.layer(), QgsRasterLayer):
         # QGIS would write "Band 1: points per km² (Gray)"
         QgsMapLayerLegendUtils.setLegendNodeUserLabel(node, 0, tr("points per km²"))
+        node.layer().legendChanged.emit()  # the list of layers shows it already
         return
     for order, item in enumerate(node.layer().renderer().legendSymbolItems()):
         symbol = item.symbol().clone() if item.symbol() else None

@@ -154,6 +154,7 @@ def test_legends_are_printed_with_units_and_few_classes(found: dict[str, Any]) -
     assert 2 <= len(classes) <= 5
     assert counts[len(classes) :] == ["outside of the public area", "not reliable: wide limits"]
     assert points == ["burglary", "theft", "other"]
+    assert found["legend of the density"] == "points per km²"
     assert density[:2] == ["points per km²", "0"] and all(
         text.endswith(" per km²") for text in density[2:]
     )

@@ -60,6 +60,9 @@ def open_release():
             root.findLayer(layer.id()).setItemVisibilityChecked(False)
     yield 2500
     shot("density")
+    node = root.findLayer(density_layer().id())
+    legend = iface.layerTreeView().layerTreeModel().layerLegendNodes(node)
+    FOUND["legend of the density"] = legend[0].data(Qt.ItemDataRole.DisplayRole)
 
 
 def ledger_and_drop():
