@@ -21,7 +21,7 @@ from ..core.frame.host import Bounds, Host
 from ..core.frame.rings import unwrapped
 from .crs import crs_name, read_crs
 from .host import HOST, all_polygons, polygonal, polygons_of
-from .layers import read_polygons
+from .polygons import read_polygons
 
 if TYPE_CHECKING:
     import geopandas as gpd
