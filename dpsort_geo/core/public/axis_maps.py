@@ -33,6 +33,8 @@ from .tree import Tree, gather
 Array = np.ndarray
 
 ROUNDS = 3
+#: slices times patches that are read side by side; with more, memory would be the price
+MOST_TOGETHER = 1 << 24
 #: part of all mass that the prior spreads evenly: no place is impossible
 EVEN = 1e-6
 #: relative variance, beyond chance, of where in the map of its block a bin of time lies: so much,
@@ -227,7 +229,7 @@ def _on_patches(
     # inside a leaf mass follows the prior
     followed = (mass + even / mass.size)[None, :] * (leaning.estimate / prior)[leaf]
     masses = close_gaps(followed, mass)
-    if roots > 1:
+    if 1 < roots <= MOST_TOGETHER // mass.size:
 
         def whole(level: Array, index: Array) -> Array:
             area = room(grid, level, index) / grid.n_cells

@@ -98,10 +98,10 @@ def _weigh(
     seen, part = np.isfinite(variance), np.broadcast_to(part, mass.shape)
     left = np.broadcast_to(rest[:, None], mass.shape)
     every = unevenness(said[seen], variance[seen], mass[seen], part[seen], left[seen])
-    rho = np.full(rest.size, every)
+    rho = np.empty(rest.size)
     for own, some in enumerate(seen):
-        answers = (values[own, some] for values in (said, variance, mass, part, left))
-        rho[own] = unevenness(*answers, usual=every)
+        answers = [values[own, some] for values in (said, variance, mass, part)]
+        rho[own] = unevenness(answers[0], answers[1], answers[2], answers[3], rest[own], every)
     expected = np.maximum(part * (left * mass + (rho * rest**2)[:, None] * mass**2), 1e-9)
     known = np.where(seen, 1 / np.where(seen, variance, 1.0), 0.0)
     spread = 1 / (known + 1 / expected)
