@@ -272,6 +272,8 @@ class Series:
 
     def __repr__(self) -> str:
         labels = list(self._alone)
+        if len(labels) == 1:
+            return f"<Series {self.folder.name!r}: 1 release, {labels[0]}>"
         span = f", {labels[0]} to {labels[-1]}" if labels else ""
         return f"<Series {self.folder.name!r}: {len(labels)} releases{span}>"
 
