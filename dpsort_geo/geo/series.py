@@ -222,7 +222,7 @@ class Series:
     ) -> gpd.GeoDataFrame:
         """How many more points each zone has in one window than in an earlier one, with limits.
 
-        Both releases are read by themselves here: read against the one before it, a window would
+        Both releases are read by themselves here: read against those before it, a window would
         look more like that one than it is, and changes smaller. Their noise is independent.
         """
         counted = [self._one(when).count_within(zones, confidence) for when in (before, after)]
