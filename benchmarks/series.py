@@ -5,8 +5,8 @@ their own dates.
 Taxi rides and road accidents have none here: each is dealt at random into twelve equal windows, so
 their windows differ by chance alone, which is the best case. Windows are published under
 add-remove, as a `Series` does it, and with a public n. The first window has nothing
-before it and is not counted; every later one is read alone and against the reading of the one
-before.
+before it and is not counted; every later one is read alone and against the readings of those
+before, as a `Series` blends them.
 
 A prior that has nothing to do with the data: a release (epsilon 1) of another place, stretched over
 this one: tweets of the western USA for New York, taxi rides for Great Britain, thefts for the
@@ -18,7 +18,8 @@ the truth in those squares that hold something.
 
 Results are kept in benchmarks/results/series.json. Runs can be cut short: what is done is kept in
 build/series.jsonl and not done again. Constants were chosen on thefts and accidents with other
-seeds, one of them (half of the reading without a map) with all sets in view.
+seeds, one of them (half of the reading without a map) with all sets in view. With
+OMP_NUM_THREADS=1 it takes a fifth of the processor time: vectors here are short.
 
     python benchmarks/series.py              10 seeds, all sets
     python benchmarks/series.py --minutes 8  as much as that allows, and a report of what is done

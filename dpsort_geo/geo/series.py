@@ -222,7 +222,7 @@ class Series:
     ) -> gpd.GeoDataFrame:
         """How many more points each zone has in one window than in an earlier one, with limits.
 
-        Both releases are read by themselves here: read against the one before it, a window would
+        Both releases are read by themselves here: read against those before it, a window would
         look more like that one than it is, and changes smaller. Their noise is independent.
         """
         counted = [
@@ -274,6 +274,8 @@ class Series:
 
     def __repr__(self) -> str:
         labels = list(self._alone)
+        if len(labels) == 1:
+            return f"<Series {self.folder.name!r}: 1 release, {labels[0]}>"
         span = f", {labels[0]} to {labels[-1]}" if labels else ""
         return f"<Series {self.folder.name!r}: {len(labels)} releases{span}>"
 

@@ -139,6 +139,7 @@ def test_the_ledger_remembers_a_month_whose_file_is_gone(tmp_path: Path, domain:
     assert len(book.entries("calls")) == 1
     make(tmp_path / "calls", domain, ledger=book).append(calls(), "2026-03", again=True)
     assert len(book.entries("calls")) == 2
+    assert repr(dp.read_series(tmp_path / "calls")) == "<Series 'calls': 1 release, 2026-03>"
 
 
 def test_a_file_that_somebody_else_is_writing_is_left_alone(

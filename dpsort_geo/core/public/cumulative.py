@@ -62,7 +62,7 @@ class Cumulative:
 
 
 def blend(earlier: Sequence[Cumulative]) -> Cumulative:
-    """Maps of one grid as one, the last of them first in weight: each counts twice the one before.
+    """Maps of one grid as one, given in time: each counts half as much as the one after it.
 
     Only shares count, and maps without any mass do not. A jump becomes a ramp of one cell.
 
