@@ -47,7 +47,7 @@ def test_a_virtual_layer_is_refused_when_the_layer_behind_it_goes_away(
     seen = told(installed, "layer_goes_away.py", "remove", when, "virtual")
     assert seen["gone"]
     assert seen["results"] is None
-    assert "removed while it was read" in seen["why"]
+    assert "removed while it was read" in str(seen["why"])
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import unittest
 from pathlib import Path
 
 import city
+import processing
 from asked import FOLDER, name_of, publish, refusal
 from dpsort_qgis import datasets
 from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
@@ -16,12 +17,10 @@ from dpsort_qgis.origins import marks_of, tables_in
 from osgeo import gdal
 from qgis.core import (
     QgsApplication,
-    QgsCoordinateTransformContext,
     QgsFeature,
     QgsGeometry,
     QgsProcessingFeatureSourceDefinition,
     QgsProject,
-    QgsVectorFileWriter,
     QgsVectorLayer,
     QgsVirtualLayerDefinition,
 )
@@ -135,14 +134,11 @@ class Bookkeeping(unittest.TestCase):
     def several_tables(self):
         """A GeoPackage with the tables "one" and "two"."""
         path = Path(tempfile.mkdtemp(dir=FOLDER)) / "several.gpkg"
-        options = QgsVectorFileWriter.SaveVectorOptions()
-        context = QgsCoordinateTransformContext()
-        for table in ("one", "two"):
-            options.layerName = table
-            QgsVectorFileWriter.writeAsVectorFormatV3(city.calls(40), str(path), context, options)
-            options.actionOnExistingFile = (
-                QgsVectorFileWriter.ActionOnExistingFile.CreateOrOverwriteLayer
-            )
+        layers = [city.calls(40), city.calls(40)]
+        for layer, table in zip(layers, ("one", "two")):
+            layer.setName(table)
+        parameters = {"LAYERS": layers, "OUTPUT": str(path), "SAVE_STYLES": False}
+        processing.run("native:package", parameters)
         return path.resolve()
 
     def test_a_query_in_a_file_of_several_tables_is_known_by_its_table(self):

@@ -20,7 +20,7 @@ QUARTERS = [
 ]
 
 
-class Declared(unittest.TestCase):
+class Declaring(unittest.TestCase):
     def test_declared_zones_get_the_table_that_geopandas_users_get(self):
         """Writes what ``test_same_release.py`` compares with the other face of the library."""
         points = city.dated(3000)
