@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import city
 
 if __name__ == "__main__":
-    STARTED = city.start()  # QGIS ends with what is held here
+    APPLICATION, PLUGIN = city.start()  # QGIS ends when nobody holds it
 
 import numpy as np
 from dpsort_qgis import private_points, row_fields
@@ -358,7 +358,7 @@ def trust(layer, name, kinds):
     return Trusting(layer.fields().lookupField(name), "text")
 
 
-def shift(x, y, *systems):
+def shift(x, y, *_):
     """A mutant: places are moved by where the first of them is."""
     return x - x[0], y
 
