@@ -141,10 +141,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_fixture_setup(fixturedef: Any) -> Iterator[None]:
     """What several tests share has a name of its own: it must not matter which of them is first."""
     before = vars(entropy)["os"]
-    if before is not os and fixturedef.scope != "function":
+    shared = before is not os and fixturedef.scope != "function"
+    if shared:
         vars(entropy)["os"] = _steady(f"{fixturedef.baseid}::{fixturedef.argname}")
     yield
-    vars(entropy)["os"] = before
+    if shared:
+        vars(entropy)["os"] = before
 
 
 def _steady(name: str) -> Any:

@@ -16,8 +16,8 @@ from .geojson import collection
 from .statement import STATEMENT, Statement, beside
 from .write import describe_column, write_gpkg_file, write_parquet_file
 
-#: what a spreadsheet takes for the beginning of a formula
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+#: what a spreadsheet takes for the beginning of a formula; the wide ones count in East Asia
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 
 def frame_reader(frame: Any) -> Any:

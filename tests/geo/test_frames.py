@@ -49,13 +49,13 @@ def test_an_unknown_ending_is_refused_and_leaves_nothing(zones, tmp_path):
 
 
 def test_no_text_in_a_csv_is_a_formula_and_numbers_stay_numbers(zones, tmp_path):
-    texts = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "plain = text", None]
+    texts = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\uff1d1", "plain = text", None]
     table = gpd.GeoDataFrame(
         {
             "name": texts,
             "category": pd.Categorical(texts),
             "=HYPERLINK(1)": -1.5,
-            "mixed": [-2, "=2", *[3] * 6],
+            "mixed": [-2, "=2", *[3] * 7],
         },
         geometry=[zones.geometry[0]] * len(texts),
         crs=zones.crs,
@@ -64,11 +64,11 @@ def test_no_text_in_a_csv_is_a_formula_and_numbers_stay_numbers(zones, tmp_path)
     with open(tmp_path / "a.csv", newline="", encoding="utf-8") as file:
         head, *rows = csv.reader(file)
     assert head == ["name", "category", "'=HYPERLINK(1)", "mixed"]
-    shown = [f"'{text}" for text in texts[:6]] + ["plain = text", ""]
+    shown = [f"'{text}" for text in texts[:7]] + ["plain = text", ""]
     assert [row[0] for row in rows] == [row[1] for row in rows] == shown
     assert {row[2] for row in rows} == {"-1.5"}
     assert [row[3] for row in rows[:2]] == ["-2", "'=2"]
-    assert table["name"].tolist()[:7] == texts[:7]  # the caller's table stays as it is
+    assert table["name"].tolist()[:8] == texts[:8]  # the caller's table stays as it is
 
 
 def test_a_table_of_any_columns_comes_back_from_geoparquet(zones, tmp_path):

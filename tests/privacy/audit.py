@@ -168,7 +168,7 @@ def properties(quick):
 
 def in_qgis(quick):
     """The same doors in QGIS: who and where the rows of each provider are."""
-    return tests_of("qgis/test_algorithms.py", quick, "-k", "does_not_change_who_or_where")
+    return tests_of("qgis/test_doors.py", quick, "-k", "decides_its_own")
 
 
 def tests_of(path, quick, *options):
@@ -214,7 +214,7 @@ CLAIMS = [
         ("categories and dates: loss <= eps", "privacy/test_view_claims.py"),
         ("several points a person: loss <= eps", "privacy/test_several_points.py"),
     )),
-    ("one row decides its own, in QGIS", "qgis/inside/claims_persons.py", in_qgis, ()),
+    ("one row decides its own, in QGIS", "qgis/inside/doors.py", in_qgis, ()),
     ("properties, on new examples", "tests with @given", properties, ()),
 ]  # fmt: skip
 
@@ -230,6 +230,13 @@ def judged(number, quick):
     return number, cases, result, time.perf_counter() - start
 
 
+def row(number, cases, result, seconds):
+    """A line of the table."""
+    claim, test, *_ = CLAIMS[number]
+    shown = f"{cases:,}" if isinstance(cases, int) else cases
+    return f"{claim:<48} {test:<32} {shown:>32}  {result}, {seconds:.0f} s"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--quick", action="store_true", help="fewer cases")
@@ -239,14 +246,13 @@ def main():
     with ProcessPoolExecutor(options.jobs) as pool:
         waiting = [pool.submit(judged, number, options.quick) for number in range(len(CLAIMS))]
         for done in as_completed(waiting):
-            number, *row = done.result()
-            rows[number] = row
-            print(f"{len(rows)} of {len(CLAIMS)}: {CLAIMS[number][0]}", file=sys.stderr)
+            number, *found = done.result()
+            rows[number] = found
+            line = row(number, *found)
+            print(f"{len(rows)} of {len(CLAIMS)}: {line}", file=sys.stderr, flush=True)
     print(f"{'claim':<48} {'test':<32} {'cases':>32}  result")
-    for number, (cases, result, seconds) in sorted(rows.items()):
-        shown = f"{cases:,}" if isinstance(cases, int) else cases
-        claim, test, *_ = CLAIMS[number]
-        print(f"{claim:<48} {test:<32} {shown:>32}  {result}, {seconds:.0f} s")
+    for number, found in sorted(rows.items()):
+        print(row(number, *found))
     return int(any(result != "holds" for _, result, _ in rows.values()))
 
 

@@ -84,6 +84,19 @@ def test_the_same_box_rounded_is_refused_where_few_points_are_near_its_edges(see
     assert around(rounded(box_of(xy) / step) * step, xy)
 
 
+@settings(deadline=None, max_examples=200)
+@given(SEEDS, st.integers(0, 3), st.sampled_from([30, 3000, 100_000]))
+def test_one_edge_that_is_somebodys_coordinate_to_the_last_digit_is_refused(seed, edge, n):
+    xy = np.random.default_rng(seed).uniform((5e5, 1e5), (6e5, 2e5), (n, 2))
+    public = np.array([480_000.0, 80_000.0, 620_000.0, 220_000.0])
+    assert not around(public, xy)
+    public[edge] = box_of(xy)[edge]
+    assert around(public, xy)
+    three = box_of(xy)
+    three[edge] += (-100.5, -100.5, 100.5, 100.5)[edge]
+    assert around(three, xy)
+
+
 def test_publish_refuses_it_before_the_debit_however_the_points_come(tmp_path):
     ledger = tmp_path / "ledger"
     FRAME.to_parquet(tmp_path / "a.parquet")
@@ -185,6 +198,15 @@ def test_a_box_in_degrees_that_points_of_another_crs_fill_is_taken(points_crs, h
     frame = gpd.GeoSeries(gpd.points_from_xy(*lonlat.T), crs=4326).to_crs(points_crs)
     domain = dp.Domain.from_bounds(box, crs=4326)
     assert dp.publish(frame, 1, domain, neighbours="add-remove").epsilon == "1"
+
+
+def test_points_at_the_end_of_the_world_do_not_tell_of_themselves():
+    lon = np.append(np.random.default_rng(2).uniform(-180, 180, 300), [-180.0, 180.0])
+    frame = gpd.GeoSeries(gpd.points_from_xy(lon, lon / 3), crs=4326).to_crs(3857)
+    half = 20037508.342789244
+    assert frame.total_bounds[0] == -half
+    domain = dp.Domain.from_bounds((-half, -half, half, half), crs=3857)
+    assert dp.publish(frame, 1, domain).epsilon == "1"
 
 
 def test_a_single_point_in_the_middle_is_taken():

@@ -25,7 +25,7 @@ _CALLS = (
 )
 #: NAD27 to WGS 84 needs a datum grid in North America
 _CRS = "EPSG:4267"
-_BOUNDS = ["--bounds", "-125", "25", "-65", "50", "--crs", _CRS]
+_BOUNDS = ["--bounds", "-125", "25", "-65", "50", "--crs", "EPSG:4326"]
 
 LEAKING = """
 import sys, pathlib, json
@@ -76,7 +76,13 @@ def write_points(path: Path, last: tuple[float, float, str]) -> None:
     frame.to_file(path)
 
 
-def watched(folder: Path, last: tuple[float, float, str], options: list[str], start: list[str]):
+def watched(
+    folder: Path,
+    last: tuple[float, float, str],
+    options: list[str],
+    start: list[str],
+    ends: int = 0,
+):
     """What publishing did: calls that leave a trace, without what is different in every run."""
     folder.mkdir()
     points, out = folder / "calls.gpkg", folder / "calls.release.json"
@@ -100,8 +106,8 @@ def watched(folder: Path, last: tuple[float, float, str], options: list[str], st
          *start, "publish", str(points), str(out), "-e", "1", *_BOUNDS, *options],
         env=environment, capture_output=True, text=True, timeout=300,
     )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert out.exists()
+    assert done.returncode == ends, done.stderr
+    assert out.exists() == (ends == 0)
     traces = {line for call in log.read_text().splitlines() if (line := _trace(call, folder))}
     left = sorted(str(p.relative_to(folder)) for p in folder.rglob("*"))
     return traces, left, _plain(done.stdout, folder), _plain(done.stderr, folder)
@@ -145,9 +151,22 @@ def test_one_record_changes_nothing_that_can_be_seen_from_outside(tmp_path, opti
             assert one == other, what
 
 
+#: a version of ours that would leave PROJ's network as it finds it
+ONLINE = "pyproj.network.set_network_enabled = lambda *_: None"
+
+
+def asked_of_others(calls: set[str]) -> list[str]:
+    """Calls that ask for something on another machine."""
+    return [call for call in calls if call.startswith(("connect", "sendto")) and "INET" in call]
+
+
 def test_no_socket_is_opened_but_to_this_machine(tmp_path):
-    calls = watched(tmp_path / "one", OTHERS["place"], [], COMMAND)[0]
-    assert not [call for call in calls if call.startswith(("connect", "sendto")) and "INET" in call]
+    assert not asked_of_others(watched(tmp_path / "one", OTHERS["place"], [], COMMAND)[0])
+    script = tmp_path / "online.py"
+    script.write_text(LEAKING.format(leak=ONLINE))
+    online = [sys.executable, str(script)]
+    # nobody answers, so that the grid is missing and nothing is published; but somebody was asked
+    assert asked_of_others(watched(tmp_path / "other", OTHERS["place"], [], online, ends=2)[0])
 
 
 @pytest.mark.parametrize("leak", LEAKS, ids=repr)

@@ -1,10 +1,11 @@
-"""The claims and the tour in the QGIS of the machine it runs on, which ``newer.sh`` makes.
+"""Claims, doors and tour in the QGIS of the machine it runs on, which ``newer.sh`` makes.
 
 python3 -m tests.qgis.newer FOLDER
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from pathlib import Path
@@ -29,11 +30,16 @@ def main(folder: Path) -> int:
     failed = re.findall(r"^(?:FAIL|ERROR): (\w+)", done.stderr, re.MULTILINE)
     version = fresh_profile.run_python(INSIDE / "version.py", home).stdout.strip()
     print(version, "claims:", *done.stderr.strip().splitlines()[-3:], *failed, sep="\n")
+    doors = fresh_profile.run_python(INSIDE / "doors.py", home, **given)
+    (folder / "doors.txt").write_text(doors.stderr + doors.stdout, encoding="utf-8")
+    seen = json.loads(doors.stdout.splitlines()[-1]) if doors.returncode == 0 else {}
+    entangled = [name for name, door in seen.items() if door["changed"]]
+    print(f"doors: {len(seen)}, of which one row decides for others:", *entangled, sep="\n")
     fresh_profile.run_python(INSIDE / "city_files.py", home, str(made), **given)
     found = desktop.tour(made / "calls.gpkg", made / "city.gpkg", folder / "tour")
     missed = [name for name, claim in CLAIMS.items() if not _holds(claim, found)]
     print(f"tour: {len(CLAIMS)} claims", *missed, found.get("error", ""), sep="\n")
-    return len(failed + missed) or done.returncode
+    return len(failed + missed + entangled) or done.returncode or doors.returncode
 
 
 def _holds(claim: Callable[[dict[str, Any]], None], found: dict[str, Any]) -> bool:

@@ -1,21 +1,23 @@
-"""A run of the window outlives its layers, and coordinates steer no web request."""
+"""What comes in from QGIS: each row speaks for itself, layers may go away, no grid is fetched."""
 
 from __future__ import annotations
 
 import http.server
 import json
+import os
 import threading
 from pathlib import Path
-from typing import Iterator
+from typing import Any, Iterator
 
 import pytest
 
+from tests.database import serve
 from tests.qgis.fresh_profile import Installed, default_plugins, run_python
 
 INSIDE = Path(__file__).parent / "inside"
 
 
-def told(installed: Installed, script: str, *arguments: str, **more: str) -> dict[str, object]:
+def told(installed: Installed, script: str, *arguments: str, **more: str) -> dict[str, Any]:
     """What a script inside QGIS printed in its last line."""
     done = run_python(
         INSIDE / script,
@@ -27,6 +29,43 @@ def told(installed: Installed, script: str, *arguments: str, **more: str) -> dic
     )
     assert done.returncode == 0, f"ended with {done.returncode}: {done.stderr[-5000:]}"
     return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+#: doors whose types are guessed from all rows, and which are refused where they are not text
+GUESSED = ["GeoPackage, a query", "delimited text, types guessed", "virtual, computed"]
+
+
+def at_doors(installed: Installed, *doors: str, **more: str) -> dict[str, Any]:
+    """What doors.py saw behind these doors, or behind all that need no server."""
+    # more of them in the audit
+    more |= {name: os.environ[name] for name in ("DPSORT_GEO_DOORS",) if name in os.environ}
+    return told(installed, "doors.py", *doors, **more)
+
+
+def test_one_row_decides_its_own_at_every_provider(installed: Installed) -> None:
+    seen = at_doors(installed)
+    assert {name: door["changed"] for name, door in seen.items() if door["changed"]} == {}
+    assert sum(door["cases"] for door in seen.values()) >= 3800
+    # a door that refuses everything would pass; columns of decimals can name persons alone
+    for name, door in seen.items():
+        assert name in GUESSED or door["read"] >= door["cases"] / 6, (name, door)
+
+
+def test_one_row_decides_its_own_in_postgis(installed: Installed) -> None:
+    doors = "PostGIS, text", "PostGIS, whole", "PostGIS, decimal"
+    with serve() as address:
+        seen = at_doors(installed, *doors, DPSORT_DATABASE=address)
+    assert list(seen) == list(doors)
+    for name, door in seen.items():
+        assert door["changed"] == [], name
+        assert door["cases"] >= 100 and door["read"] >= door["cases"] / 6, (name, door)
+
+
+def test_readers_that_guess_or_shift_are_caught(installed: Installed) -> None:
+    guessing = "GeoJSON", "CSV by GDAL, types guessed", "delimited text, types guessed"
+    for name, door in at_doors(installed, "trusting", *guessing).items():
+        assert door["changed"], name
+    assert at_doors(installed, "shifting", "memory, text")["memory, text"]["changed"]
 
 
 @pytest.mark.parametrize("when", ["before", "reading"])

@@ -12,7 +12,7 @@ from typing import Any, Optional, Tuple
 import numpy as np
 
 from ..frame.area import wrap_box
-from ..frame.host import Bounds
+from ..frame.host import LONLAT, Bounds
 from ..frame.rings import box_ring
 
 Array = np.ndarray
@@ -126,6 +126,8 @@ def drawn_around(area: Any, extent: Extent) -> bool:
     are known on a finer scale than the edges of the box, and still end there on all four sides,
     were cut off at a public box, or moved to it.
     """
+    if _is_one_of_them(area, extent):
+        return True
     edges = np.array(area.bounds)
     outer, inner = (np.array(_bounds(area, box)) for box in (extent.box, extent.second))
     side = _sides(edges)
@@ -142,6 +144,40 @@ def drawn_around(area: Any, extent: Extent) -> bool:
     if nearer and exact.sum() <= 1:
         return True
     return (nearer or alike) and as_fine
+
+
+def _is_one_of_them(area: Any, extent: Extent) -> bool:
+    """Whether a single edge is an outermost coordinate to its last digit, and nobody's invention.
+
+    Two numbers of sixteen digits are not equal by chance. One that is short in degrees is the end
+    of the world, or of a public box, in another CRS.
+    """
+    edges = np.array(area.bounds)
+    there = np.abs(np.array(_bounds(area, extent.box)) - edges) <= 4 * np.spacing(np.abs(edges))
+    west, south, east, north = edges
+    middles = (west + east) / 2, (south + north) / 2
+    for at in np.flatnonzero(there):
+        if _is_short(edges[at], _sides(edges)[at]):
+            continue
+        if area.host.is_geographic(area.crs):
+            return True
+        x, y = (edges[at] if at % 2 == axis else middles[axis] for axis in (0, 1))
+        lonlat = area.host.crs_of(LONLAT)
+        degrees = area.host.transform(np.array([x]), np.array([y]), area.crs, lonlat)[at % 2][0]
+        if not abs(degrees - np.round(degrees, 3)) <= _EXACT:
+            return True
+    return False
+
+
+def _is_short(value: float, side: float) -> bool:
+    """Whether a number has no digits below a billionth of a side.
+
+    >>> _is_short(13.0883450, 0.5), _is_short(13.238471293847, 0.5)
+    (True, False)
+    """
+    blur = 4 * np.spacing(abs(value))
+    digits = range(-9, int(np.ceil(9 - np.log10(side))))
+    return any(bool(abs(value - np.rint(value * 10.0**d) / 10.0**d) <= blur) for d in digits)
 
 
 def _exact(area: Any, box: Bounds) -> Array:

@@ -5,7 +5,7 @@ import unittest
 
 import city
 import processing
-from asked import BOX, FOLDER, PLUGIN, name_of, publish, refusal, zones_of
+from asked import BOX, FOLDER, PLUGIN, coordinates, name_of, publish, refusal, zones_of
 from dpsort_qgis import datasets
 from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
 from dpsort_qgis.algorithms import ALGORITHMS
@@ -83,6 +83,13 @@ class Refusing(unittest.TestCase):
                 self.assertIn("outermost", refusal(layer, EXTENT=extent))
                 area = zones_of(near.asWktPolygon())
                 self.assertIn("outermost", refusal(layer, AREA=area))
+        self.assertEqual(datasets.ledger().entries(name_of(layer)), [])
+
+    def test_one_edge_that_is_the_coordinate_of_a_point(self):
+        layer = city.calls(300, seed=32)
+        west = min(x for x, _ in coordinates(layer))
+        box = QgsReferencedRectangle(QgsRectangle(west, 52.1, 14, 53), layer.crs())
+        self.assertIn("outermost", refusal(layer, EXTENT=box))
         self.assertEqual(datasets.ledger().entries(name_of(layer)), [])
 
     def test_the_bounding_box_of_the_selected_points(self):
