@@ -17,7 +17,7 @@ from dpsort_geo.core.errors import BadInputError
 from dpsort_geo.core.private import adaptive
 from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.private.publish import measure
-from dpsort_geo.core.public import against
+from dpsort_geo.core.public import against, prior
 from dpsort_geo.core.public.against import read_against
 from dpsort_geo.core.public.counts import count_within, quantiles
 from dpsort_geo.core.public.cumulative import Cumulative
@@ -76,12 +76,12 @@ def test_masses_are_never_negative_and_add_up_to_n(
     neighbours = "add-remove" if add_remove else "replace"
     alone = released(towns(500, seed), epsilon, seed, masked, neighbours)
     place = np.linspace(0, alone.grid.n_cells, len(jumps) + 1)
-    prior = Cumulative(place, np.concatenate([[0.0], np.cumsum(jumps)]))
-    if not prior.total > 0:
+    map_ = Cumulative(place, np.concatenate([[0.0], np.cumsum(jumps)]))
+    if not map_.total > 0:
         with pytest.raises(BadInputError, match="no weight inside the domain"):
-            read_against(alone, prior)
+            read_against(alone, map_)
         return
-    found: Any = read_against(alone, prior)
+    found: Any = read_against(alone, map_)
     assert (found.leaves.mass >= 0).all()
     assert found.leaves.mass.sum() == pytest.approx(alone.n)
     assert found.n == alone.n and found.cumulative.total == alone.n
@@ -111,6 +111,25 @@ def test_a_prior_that_is_the_truth_helps(epsilon: str) -> None:
     alone = np.mean([error(one, at) for one in readings])
     helped = np.mean([error(read_against(one, truth), at) for one in readings])
     assert helped < 0.9 * alone
+
+
+def test_a_town_that_moved_does_not_spoil_what_the_map_says_of_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each block of the tree has its own unevenness: better than any one for all. Seeded."""
+    before, at = released(towns(30_000, 3), "3", 3).cumulative, towns(3000, 2)
+    first = np.random.default_rng(12).uniform(80, 940, (12, 2))[0]
+    moved = np.hypot(*(at - first).T) < 60
+    at[moved] = SIDE - 1e-6 - at[moved]
+    readings = [released(at, "1", seed) for seed in range(4)]
+    alone = np.mean([error(one, at) for one in readings])
+    helped = np.mean([error(read_against(one, before), at) for one in readings])
+    assert helped < 0.85 * alone
+    for rho in (0.03, 0.3, 3.0):
+        with monkeypatch.context() as mutant:
+            mutant.setattr(prior, "UNEVEN", (rho,))
+            same = np.mean([error(read_against(one, before), at) for one in readings])
+        assert same > 1.05 * helped
 
 
 def test_an_irrelevant_prior_does_not_hurt_and_without_learning_it_would(
