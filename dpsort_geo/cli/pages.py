@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Any, Optional
 
 import click
 
@@ -24,6 +24,22 @@ from .options import (
 from .progress import Progress
 from .words import count_words, list_examples, say
 
+_label_option = click.option(
+    "--label", metavar="COLUMN", help="Column of the zones with their names."
+)
+
+
+def _title_options(command: Any) -> Any:
+    """What stands above a map."""
+    for option, text in (
+        ("--source", "Who says so."),
+        ("--when", "When it was."),
+        ("--what", "What one point is, below the heading."),
+        ("--title", "Heading of the page."),
+    ):
+        command = click.option(option, metavar="TEXT", help=text)(command)
+    return command
+
 
 @click.command(
     "map",
@@ -37,13 +53,10 @@ from .words import count_words, list_examples, say
 @release_argument
 @out_argument
 @within_option
-@click.option("--title", metavar="TEXT", help="Heading of the page.")
-@click.option("--what", metavar="TEXT", help="What one point is, below the heading.")
-@click.option("--when", metavar="TEXT", help="When it was.")
-@click.option("--source", metavar="TEXT", help="Who says so.")
+@_title_options
 @click.option("--zones", type=click.Path(), metavar="FILE", help="Polygons: a number for each.")
 @zones_layer_option
-@click.option("--label", metavar="COLUMN", help="Column of the zones with their names.")
+@_label_option
 @click.option("--per", metavar="COLUMN", help="Rates: points for each of this column.")
 @click.option(
     "--tiles", is_flag=True, help="Add OpenStreetMap below; the page then asks for tiles."
@@ -70,20 +83,26 @@ def map_page(
 @click.command(
     epilog=list_examples(
         "dpsort-geo site calls.release.json calls-map",
-        'dpsort-geo site calls.release.json calls-map --title "Night calls"',
+        'dpsort-geo site calls.release.json calls-map --title "Night calls" --source "City of X"',
+        "dpsort-geo site calls.release.json calls-map --zones wards.gpkg --label name",
     ),
 )
 @release_argument
 @click.argument("folder", type=click.Path(file_okay=False))
 @within_option
-@click.option("--title", metavar="TEXT", help="Heading of the page.")
+@_title_options
+@click.option("--zones", type=click.Path(), metavar="FILE", help="Polygons to draw and name.")
+@zones_layer_option
+@_label_option
 @json_option
 def site(
-    release: str, folder: str, title: Optional[str], within: Optional[str], as_json: bool
-) -> None:
+    release: str, folder: str, within: Optional[str], zones: Optional[str],
+    zones_layer: Optional[str], as_json: bool, **options: Optional[str],
+) -> None:  # fmt: skip
     """Write a map of RELEASE as tiles into FOLDER: it opens from disk or from any web server."""
     read = read_within(release, within)
+    frame = None if zones is None else read_frame(zones, zones_layer)
     with Progress("drawing"):
-        read.to_site(folder, title)
+        read.to_site(folder, zones=frame, **options)
     what = f"a map of {count_words(read.size, 'point')} as tiles"
     say(as_json, {"written": folder, "what": what}, f"Wrote {folder}: {what}.")

@@ -21,7 +21,7 @@ from ..core.public.decode import Decoded
 from ..core.release import Release as Artefact
 from ..core.release import load
 from ..webmap import site
-from ..webmap.sheet import lonlat_outline
+from ..webmap.build import list_facts
 from ..webmap.words import promise_words
 from . import answers, axes, tiles
 from .axes import SeriesFrame
@@ -213,23 +213,44 @@ class Release(PublishedPoints, Maps):
         """
         tiles.write_pmtiles(path, tiles.make_tiles(self, kind))
 
-    def to_site(self, folder: PathLike, title: Optional[str] = None) -> None:
+    def to_site(
+        self,
+        folder: PathLike,
+        title: Optional[str] = None,
+        zones: Optional[Zones] = None,
+        label: Optional[str] = None,
+        **words: Optional[str],
+    ) -> None:
         """Write a folder with a map in it that opens from disk, or from any web server.
 
         It holds the page, its scripts, hexagons and points as tiles, and asks for nothing from
-        elsewhere; beside them are the same tiles as PMTiles, the release, and its label.
+        elsewhere; beside them are the same tiles as PMTiles, the release, and its label. A release
+        with axes has a button for each category and a slider for time.
+
+        Parameters
+        ----------
+        title
+            The heading. ``what``, ``when`` and ``source`` (text) say more below it.
+        zones
+            Polygons whose outlines and names stand on the map, instead of the names of cities.
+        label
+            The column of the zones with their names.
         """
+        if zones is None and label is not None:
+            raise BadInputError("label= names a column of zones: give zones= too.")
+        facts = list_facts(self, **words)
+        lines = None if zones is None else site.pack_zone_lines(zones, label)
         path = site.prepare_folder(folder)
-        rings = lonlat_outline(self.domain)
-        outline = shapely.geometry.mapping(shapely.MultiPolygon([[ring, []] for ring in rings]))
         promise = promise_words(self.statement())
-        shown = title or f"{self.decoded.n:,} protected points"
-        sets = [tiles.make_tiles(self, kind) for kind in tiles.KINDS]
+        promise.how.append(self.error_words())
+        many = site.most_hexes(self, tiles.MOST_HEXES)
+        sets = [tiles.make_tiles(self, kind, many) for kind in tiles.KINDS]
         for made in sets:
             tiles.write_pmtiles(path / f"{made.kind}.pmtiles", made)
         write_text(path / "label.html", self.label(title=title).html)
         self.release.save(path / "release.json")
-        site.write_site(path, sets, shown, self.error_words(), promise, outline)
+        shown = title or f"{self.decoded.n:,} protected points"
+        site.write_site(path, self, sets, shown, facts, promise, lines)
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)

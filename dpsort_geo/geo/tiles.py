@@ -41,7 +41,7 @@ _PIXEL = 78_271.5
 #: pixels that the edge of a hexagon has at least
 _HEX_PIXELS = 4
 #: hexagons on one scale
-_MOST_HEXES = 10_000
+MOST_HEXES = 10_000
 #: share of all hexagons that have less than a busy one
 _BUSY = 0.99
 
@@ -55,11 +55,12 @@ class TileSet:
     bounds: Tuple[float, float, float, float]
     zooms: Tuple[int, int]
     metadata: Dict[str, Any]
-    #: at each zoom level, the count of a busy hexagon
+    #: at each zoom level, the count of a busy hexagon, and the hexagons
     most: Dict[int, float]
+    hexes: Dict[int, Any]
 
 
-def make_tiles(release: Release, kind: str = "points") -> TileSet:
+def make_tiles(release: Release, kind: str = "points", most_hexes: int = MOST_HEXES) -> TileSet:
     """The tiles of a release, from the scale that shows all of it to where errors begin to show."""
     if kind not in KINDS:
         raise BadInputError(f"Tiles are made of {' or '.join(KINDS)}, not of {kind!r}.")
@@ -68,13 +69,14 @@ def make_tiles(release: Release, kind: str = "points") -> TileSet:
     said = release.statement()
     tiles: Dict[Place, bytes] = {}
     most: Dict[int, float] = {}
+    hexes: Dict[int, Any] = {}
     if kind == "points":
         kept = min(release.decoded.n, MOST_TILED)
         lon, lat = _points(release, kept)
         said = say_thinned(said, kept, release.decoded.n)
         tiles = dict(_point_tiles(*_mercator(lon, lat), zooms))
     else:
-        hexes = _hexes_by_zoom(release, zooms)
+        hexes = _hexes_by_zoom(release, zooms, most_hexes)
         most = {zoom: float(own["estimate"].quantile(_BUSY)) for zoom, own in hexes.items()}
         zooms = zooms[0], max(hexes)
         tiles = dict(tile for zoom, own in hexes.items() for tile in _hex_tiles(own, zoom))
@@ -88,7 +90,7 @@ def make_tiles(release: Release, kind: str = "points") -> TileSet:
             {"id": kind, "minzoom": zooms[0], "maxzoom": zooms[1], "fields": fields[kind]}
         ],
     }
-    return TileSet(kind, tiles, bounds, zooms, metadata, most)
+    return TileSet(kind, tiles, bounds, zooms, metadata, most, hexes)
 
 
 def write_pmtiles(path: PathLike, made: TileSet) -> None:
@@ -165,13 +167,13 @@ def _point_tiles(x: Array, y: Array, zooms: Tuple[int, int]) -> Iterator[Tuple[P
                 yield tile, point_tile("points", piece)
 
 
-def _hexes_by_zoom(release: Release, zooms: Tuple[int, int]) -> Dict[int, Any]:
+def _hexes_by_zoom(release: Release, zooms: Tuple[int, int], many: int) -> Dict[int, Any]:
     """Hexagons whose edges have some pixels, but not smaller than errors, nor too many."""
     h3 = need("h3", "Tiles of hexagons")
     south, north = _bounds(release)[1::2]
     edges = [h3.average_hexagon_edge_length(level, unit="m") for level in range(16)]
     least = max(3 * np.nan_to_num(release.expected_error), 1.0)
-    fewest = math.sqrt(release.domain.area / _MOST_HEXES / 2.6)  # 2.6 squares of the edge
+    fewest = math.sqrt(release.domain.area / many / 2.6)  # 2.6 squares of the edge
     finest = max([0, *(k for k, edge in enumerate(edges) if edge >= max(least, fewest))])
     made: Dict[int, Any] = {}
     found: Dict[int, Any] = {}

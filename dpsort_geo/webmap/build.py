@@ -52,14 +52,10 @@ def make_page(
     sheet = choose_sheet(release.domain, mercator or tile is not None)
     people = counted_words(release.release)
     decoded = release.decoded
-    count = f"{decoded.n:,} protected {people}"
-    if not decoded.is_n_public:
-        count = f"about {count}"
     sliced = hasattr(release, "chosen")
-    time = None if sliced else next((a for a in release.axes if isinstance(a, TimeAxis)), None)
-    when = when or (range_words(time) if time else None)
+    facts = list_facts(release, what, when, source)
+    when = dict(facts)["When"]
     error = release.expected_error
-    off = f"typically {accuracy.length_words(error)} off" if np.isfinite(error) else None
     data: Dict[str, Any] = {
         "people": people,
         "when": when,
@@ -79,16 +75,29 @@ def make_page(
     promise.how.append(release.error_words())
     return Page(
         title or f"Protected {people}",
-        [
-            ("What", what or count), ("When", when), ("Source", source),
-            ("Accuracy", off),
-        ],
+        facts,
         promise,
         {**data, **shown},
         [points_layer(release, sheet, on=zones is None)],
         summary,
         release.private,
-    )  # fmt: skip
+    )
+
+
+def list_facts(
+    release: Any, what: Optional[str] = None, when: Optional[str] = None,
+    source: Optional[str] = None,
+) -> List[Tuple[str, Optional[str]]]:  # fmt: skip
+    """What is shown, when it was, who says so, and how far off it is; None where nobody knows."""
+    count = f"{release.decoded.n:,} protected {counted_words(release.release)}"
+    if not release.decoded.is_n_public:
+        count = f"about {count}"
+    axes = () if hasattr(release, "chosen") else release.axes
+    time = next((axis for axis in axes if isinstance(axis, TimeAxis)), None)
+    when = when or (range_words(time) if time else None)
+    error = release.expected_error
+    off = f"typically {accuracy.length_words(error)} off" if np.isfinite(error) else None
+    return [("What", what or count), ("When", when), ("Source", source), ("Accuracy", off)]
 
 
 def describe_sheet(sheet: Sheet) -> Dict[str, Any]:

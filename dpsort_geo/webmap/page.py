@@ -130,7 +130,7 @@ dpsortMap(map, data, host).then(function (view) {{
 
     def _header(self) -> str:
         rows = "".join(
-            f'<div class="dp-{name.lower()}"><dt>{html.escape(name)}</dt>'
+            f'<div class="dp-fact-{name.lower()}"><dt>{html.escape(name)}</dt>'
             f"<dd>{html.escape(text)}</dd></div>"
             for name, text in self.facts
             if text

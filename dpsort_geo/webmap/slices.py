@@ -38,7 +38,7 @@ def pack_slices(decoded: Any, domain: Domain, sheet: Sheet) -> Dict[str, Any]:
     regions = even_regions(domain, most_regions([axis.size for axis in axes]))
     answers = slice_answers(decoded, regions.blocks(), regions.level.size)
     return {
-        "axes": [_describe(axis) for axis in axes],
+        "axes": [describe_axis(axis) for axis in axes],
         "size": list(cell.shape[::-1]),
         "window": list(sheet.window),
         "block": pack(np.where(inside & known, number[cell], 0), "u16"),
@@ -96,7 +96,8 @@ def _pack_shares(share: Array) -> Dict[str, Any]:
     return {"most": most, "data": pack(np.sqrt(share / most) * _STEPS, "u16")}
 
 
-def _describe(axis: Any) -> Dict[str, Any]:
+def describe_axis(axis: Any) -> Dict[str, Any]:
+    """An axis for the page."""
     is_time = isinstance(axis, TimeAxis)
     return {
         "name": axis.name,

@@ -307,8 +307,8 @@ def test_a_printed_page_is_light_and_has_no_buttons(open_page, page_file):
 def test_all_that_is_in_view_is_on_the_paper_and_comes_back_after_it(open_page, page_file, size):
     visit = open_page(page_file, size)
     corners = """() => { const [left, top, right, bottom] = dpsort.data.sheet.window;
-        const box = document.getElementById("map").getBoundingClientRect();
-        return [...dpsort.pixel(left, top), ...dpsort.pixel(right, bottom), box.width, box.height] }"""
+        const {width, height} = document.getElementById("map").getBoundingClientRect();
+        return [...dpsort.pixel(left, top), ...dpsort.pixel(right, bottom), width, height] }"""
     before = visit.run(corners)
     for _ in range(2):
         visit.run("() => { window.dispatchEvent(new Event('beforeprint')) }")
