@@ -33,6 +33,14 @@ def check_zones(zones, private, axes, context):
         )
 
 
+def declare_taken(taken, area, grid, axes, context):
+    """The zones of a layer that was taken for a run; None without one."""
+    if taken is None:
+        return None
+    features, transforms = taken.features(context), context.transformContext()
+    return declare_zones(features, taken.crs, area, grid, axes, transforms)
+
+
 def declare_zones(features, crs, area, grid, axes, context):
     """The zones of features on the cells of a grid; refuses what has no table."""
     frame = Frame(grid, area.crs, area.working_crs, QgisHost(context))

@@ -33,8 +33,16 @@ def said(error):
     for pattern, translation in _patterns(_language()):
         found = re.fullmatch(pattern, sentence)
         if found:
-            return translation.format(**found.groupdict())
+            parts = {name: _as_written(part) for name, part in found.groupdict().items()}
+            return translation.format(**parts)
     return sentence
+
+
+def _as_written(part):
+    """A number of the library as the user writes it; any other text as it is."""
+    if re.fullmatch(r"\d{1,3}(,\d{3})+", part):
+        return count_text(part.replace(",", ""))
+    return exact_text(part) if re.fullmatch(r"\d+\.\d+", part) else part
 
 
 def everywhere(text):

@@ -227,6 +227,7 @@ def test_one_module_of_the_plugin_sees_private_points() -> None:
     areas = {"algorithms/making_parameters.py", "gui/area_widget.py"}
     zones_and_published = {
         "algorithms/count.py", "algorithms/reading_parameters.py", "point_layers.py",
+        "declared_zones.py", "gui/zones_combo.py",
     }  # fmt: skip
     assert plugin_users("getFeatures", "features", "read_points") == {
         "private_points.py", "inputs.py", *areas, *zones_and_published,

@@ -19,7 +19,7 @@ from ..datasets import (
     spent,
     total_after,
 )
-from ..declared_zones import check_zones, declare_zones, refuse_drowned
+from ..declared_zones import check_zones, declare_taken, refuse_drowned
 from ..doubts import doubts
 from ..host import crs_name
 from ..i18n import exact_text, length, tr
@@ -129,7 +129,7 @@ class PublishPoints(PublishParameters):
         area = self.public_area(context)
         grid = grid_of(area, self.resolution(parameters, context))
         method = self._method(parameters, context)
-        zones = self._declared(area, grid, context)
+        zones = declare_taken(self._zones, area, grid, self._words.axes, context)
         cells = count_points(taken, area, grid, method, neighbours, self._words, context, feedback)
         layer = PointsOutput(self, self._crs, self._words.axes, parameters, context)
         if zones is not None and neighbours == "replace":
@@ -137,13 +137,6 @@ class PublishPoints(PublishParameters):
             refuse_drowned(zones.size, self._words.axes, n, epsilon)
         release = self._release(cells, area, zones, parameters, context, feedback)
         return self._outputs(release, area, layer, context, feedback)
-
-    def _declared(self, area, grid, context):
-        """The zones that were declared, on the cells of the grid; None without any."""
-        if self._zones is None:
-            return None
-        features, transforms = self._zones.features(context), context.transformContext()
-        return declare_zones(features, self._zones.crs, area, grid, self._words.axes, transforms)
 
     def _check_files(self, layer, parameters, context):
         """Release file, and report file or ""; refuses what cannot be or must not be written."""

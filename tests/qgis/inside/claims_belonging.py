@@ -16,14 +16,18 @@ from asked import (
     publish,
     refusal,
 )
+from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
 from dpsort_qgis._vendor.dpsort_geo.frame.area import ledger_text
 from dpsort_qgis._vendor.dpsort_geo.frame.zones import zone_rings
 from dpsort_qgis._vendor.dpsort_geo.public.counts import count_within
 from dpsort_qgis._vendor.dpsort_geo.public.decode import decode
 from dpsort_qgis._vendor.dpsort_geo.release import load
+from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
+from dpsort_qgis._vendor.dpsort_geo.rules.views import check_zone_cells
 from dpsort_qgis.algorithms import ALGORITHMS
 from dpsort_qgis.area import area_of_box, area_of_polygons
 from dpsort_qgis.host import crs_name, crs_of, crs_text, polygons_of
+from dpsort_qgis.i18n import said
 from dpsort_qgis.releases import frame_of
 from qgis.core import (
     QgsApplication,
@@ -148,6 +152,10 @@ class Belonging(unittest.TestCase):
         # a sentence of the library with names in it
         sentence = refusal(city.dated(50), CATEGORY="type", CATEGORIES="burglary, theft")
         self.assertTrue(sentence.startswith("Ein Wert von 'type' fehlt oder steht nicht"), sentence)
+        # and with a number, as Germans write it
+        with self.assertRaises(BadInputError) as caught:
+            check_zone_cells(10**9, [CategoryAxis("what", ("a", "b"))])
+        self.assertRegex(said(caught.exception), r"hat bis zu \d{1,3}(\.\d{3})+ Zellen")
 
     def test_the_same_inputs_make_the_grid_that_geopandas_users_get(self):
         """Writes what ``test_same_release.py`` compares with the other face of the library."""

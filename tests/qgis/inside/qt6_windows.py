@@ -60,7 +60,7 @@ class Layer(QObject):
         self.rows = 5000
         answers = {"name": "calls", "id": "calls", "selectedFeatureCount": 0, "subsetString": ""}
         answers.update(providerType="memory", customProperty="calls 2026", source="")
-        answers.update(extent=shim.Anything(), crs=shim.Anything())
+        answers.update(extent=shim.Anything(), crs=shim.Anything(), geometryType=0)
         for name, value in answers.items():
             setattr(self, name, lambda *_, value=value: value)
 
