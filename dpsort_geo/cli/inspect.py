@@ -26,7 +26,8 @@ from .words import list_examples, say
 def inspect(file: str, as_json: bool) -> None:
     """Print the privacy statement of FILE: a release, or points written from one."""
     facts = _collect_facts(file)
-    text = "\n".join(f"{key + ':':<12} {value}" for key, value in facts.items())
+    width = max(map(len, facts)) + 1
+    text = "\n".join(f"{key + ':':<{width}}  {value}" for key, value in facts.items())
     say(as_json, facts, text)
 
 

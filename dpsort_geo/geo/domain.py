@@ -225,9 +225,7 @@ class Domain(Frame):
 
 
 #: a domain, or polygons with a CRS from which one is made, or the file that they are in
-Area = Union[
-    Domain, "gpd.GeoDataFrame", "gpd.GeoSeries", shapely.Geometry, str, "os.PathLike[str]"
-]
+Area = Union[Domain, "gpd.GeoDataFrame", "gpd.GeoSeries", shapely.Geometry, str, "os.PathLike[str]"]
 
 
 def as_domain(area: Any) -> Domain:

@@ -73,6 +73,12 @@ def test_points_density_and_map_follow_a_boundary(folder):
     assert "<html" in run(folder, "map", "r.json", "-", "--within", "land.gpkg").stdout
 
 
+def test_what_inspect_tells_stands_in_one_column(folder):
+    lines = run(folder, "inspect", "r.json").stdout.splitlines()
+    starts = {len(line) - len(line.partition(":")[2].lstrip()) for line in lines}
+    assert len(lines) > 8 and len(starts) == 1
+
+
 def test_a_release_tells_its_error_when_inspected(folder):
     assert "off by about" in run(folder, "inspect", "r.json").stdout
 

@@ -67,7 +67,7 @@ def test_a_limit_below_what_is_spent_leaves_nothing_and_can_be_taken_away(ledger
     ledger.debit("calls", 2, *PUBLIC)
     ledger.limit("calls", 1)
     assert ledger.left("calls") == 0
-    with pytest.raises(BudgetSpentError, match="0 is left"):
+    with pytest.raises(BudgetSpentError, match="nothing is left; raise the limit"):
         ledger.debit("calls", "0.001", *PUBLIC)
     ledger.limit("calls", None)
     ledger.debit("calls", "0.001", *PUBLIC)
@@ -247,7 +247,7 @@ def test_a_limit_holds_for_the_largest_instant_of_a_series(ledger):
     for window in (MARCH, APRIL):
         ledger.debit("calls", "0.5", "point", "add-remove", "", "adaptive", window=window)
     assert ledger.spent("calls") == Fraction(1, 2)
-    with pytest.raises(BudgetSpentError, match="0 is left"):
+    with pytest.raises(BudgetSpentError, match="nothing is left; raise the limit"):
         ledger.debit("calls", "0.1", "point", "add-remove", "", "sort", window=MARCH)
     with pytest.raises(BudgetSpentError):
         ledger.debit("calls", "0.1", "point", "add-remove", "", "sort")

@@ -274,15 +274,16 @@ def _check_limits(db: sqlite3.Connection, before: List[Entry], new: Entry) -> No
         if cap is None or total <= cap:
             continue
         left = max(cap - spent_on(before, name, population), Fraction(0))
+        rest = total_text(left) if left else "nothing"
         twice = composed(own) - composed(own[:-1]) > new.epsilon
         replaced = any(entry.neighbours == "replace" for entry in own)
         beside = "replacement" if replaced else "a smaller unit"
         whom = f"the population {name!r}" if population else repr(name)
         raise BudgetSpentError(
             f"Epsilon {total_text(new.epsilon)} would bring {whom} to {total_text(total)}, "
-            f"above its limit of {total_text(cap)}: {total_text(left)} is left"
+            f"above its limit of {total_text(cap)}: {rest} is left"
             + (f" (beside {beside}, add-remove releases count twice)" if twice else "")
-            + "; publish with that or less, or raise the limit."
+            + ("; publish with that or less, or raise the limit." if left else "; raise the limit.")
         )
 
 

@@ -48,6 +48,7 @@ def database_batches(
     how: Reading = PLAINLY,
 ) -> PointStream:
     """The points of a database as batches. They can be read once: the database is asked now."""
+    need("adbc_driver_postgresql", "PostGIS")  # first: its extra brings pyarrow, too
     need("pyarrow", "PostGIS")
     refuse_layer(how)
     if not how.gaps:

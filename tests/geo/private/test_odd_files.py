@@ -371,19 +371,24 @@ def test_kml_is_read_and_its_persons_are_refused(tmp_path):
 
 WITHOUT = """
 import sys
-sys.modules["pyarrow"] = None  # as if it were not there
+for name in ("pyarrow", "adbc_driver_postgresql"):
+    sys.modules[name] = None  # as if it were not there
 import dpsort_geo as dp
 domain = dp.Domain.from_bounds((-74.3, 40.5, -73.7, 40.95), crs="EPSG:4326")
 release = dp.publish(sys.argv[1], 1, domain, person="who")
 assert release.release.n == 10, release.release.n
-try:
-    dp.publish(sys.argv[1].replace(".csv", ".parquet"), 1, domain)
-except dp.MissingPackageError as missing:
-    print(missing)
+for source in (
+    sys.argv[1].replace(".csv", ".parquet"),
+    dp.PostGIS("postgresql://me@localhost/city", table="calls"),
+):
+    try:
+        dp.publish(source, 1, domain)
+    except dp.MissingPackageError as missing:
+        print(missing)
 """
 
 
-def test_the_base_install_reads_csv_and_says_what_parquet_needs(tmp_path):
+def test_the_base_install_reads_csv_and_says_what_parquet_and_databases_need(tmp_path):
     frame = pd.DataFrame({"lon": LON, "lat": LAT, "who": np.arange(40) // 4})
     frame.to_csv(tmp_path / "a.csv", index=False)
     frame.to_parquet(tmp_path / "a.parquet")
@@ -394,6 +399,7 @@ def test_the_base_install_reads_csv_and_says_what_parquet_needs(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "pip install 'dpsort-geo[parquet]'" in done.stdout
+    assert "pip install 'dpsort-geo[postgis]'" in done.stdout
 
 
 # what is said -------------------------------------------------------------------------------------
