@@ -45,7 +45,7 @@ def at_doors(installed: Installed, *doors: str, **more: str) -> dict[str, Any]:
 def test_one_row_decides_its_own_at_every_provider(installed: Installed) -> None:
     seen = at_doors(installed)
     assert {name: door["changed"] for name, door in seen.items() if door["changed"]} == {}
-    assert sum(door["cases"] for door in seen.values()) >= 3800
+    assert sum(door["cases"] for door in seen.values()) >= 2800
     # a door that refuses everything would pass; columns of decimals can name persons alone
     for name, door in seen.items():
         assert name in GUESSED or door["read"] >= door["cases"] / 6, (name, door)

@@ -46,7 +46,7 @@ from qgis.core import (
 )
 
 #: rounds of each door, with four neighbours each; the audit takes more
-ROUNDS = min(100, int(os.environ.get("DPSORT_GEO_DOORS", "40")))
+ROUNDS = min(100, int(os.environ.get("DPSORT_GEO_DOORS", "30")))
 #: the address of a database, if there is one
 DATABASE = os.environ.get("DPSORT_DATABASE", "")
 PLACES = [(13.4, 52.5), (13.400000000000002, 52.5), (-179.5, 0.0), (13.25, 52.25), (10.0, 52.0)]
