@@ -109,7 +109,7 @@ def held(rows, scale=1.0):
 )
 def test_ninety_percent_limits_hold_the_truth(kind, releases, seeded):
     # Squares on one release share its noise, so a release is one observation. Overall and in each
-    # width class the bound is 5.2 standard errors (between releases) or more below what was
+    # width class the bound is 5.4 standard errors (between releases) or more below what was
     # found, so another seed would raise a false alarm less than once in a million times.
     rows = outcomes(kind, releases, 40, seeded, seed=17)
     overall, worst = held(rows)
