@@ -19,8 +19,7 @@ smaller of the two, the upper one from the larger.
 Along a coast the cuts go together: every leaf that the shore cuts has all of its mass on the same
 side. What tells a coast is the table of zones itself. When it holds nearly all of the mass, what
 lies outside of all zones is likely to be empty, and mass of cut leaves that no zone claims may all
-belong inside: the upper limit reaches over it. Zones whose neighbours are in the table have none,
-and what is less than the interval reaches anyway counts for less, by as much as it is less.
+belong inside: the upper limit reaches over it. Zones whose neighbours are in the table have none.
 
 Each mechanism tells in `public/X` what is unknown about the mass in a zone; here the limits are
 made of it.
@@ -74,10 +73,8 @@ def limits(release: Release, estimate: Estimate, confidence: float) -> Tuple[Arr
     below = np.sqrt(estimate.noise + cut)
     above = np.sqrt(estimate.noise + cut + more**2)
     low = np.floor(np.minimum(mass, estimate.unbiased) - reach * below)
-    beyond = estimate.unclaimed * np.minimum(
-        estimate.unclaimed / np.maximum(reach * above, 1e-12), 1.0
-    )
-    high = np.ceil(np.maximum(mass, estimate.unbiased) + more + beyond + reach * above)
+    highest = np.maximum(mass, estimate.unbiased) + more + estimate.unclaimed
+    high = np.ceil(highest + reach * above)
     # a noisy n is no bound on what there is
     most = release.size if release.neighbours == "replace" else np.inf
     return np.clip(low, 0, release.size), np.clip(high, 0, most)

@@ -109,7 +109,7 @@ def held(rows, scale=1.0):
 )
 def test_ninety_percent_limits_hold_the_truth(kind, releases, seeded):
     # Squares on one release share its noise, so a release is one observation. Overall and in each
-    # width class the bound is 5.2 standard errors (between releases) or more below what was
+    # width class the bound is 5.4 standard errors (between releases) or more below what was
     # found, so another seed would raise a false alarm less than once in a million times.
     rows = outcomes(kind, releases, 40, seeded, seed=17)
     overall, worst = held(rows)
@@ -282,15 +282,3 @@ def test_zones_inside_a_table_are_no_wider_than_before_coasts_were_reckoned_with
     _, low, high = count_within(decoded, zones)
     below, above = former_limits(decoded, zones)
     assert (high - low)[inner].mean() <= (above - below)[inner].mean()
-
-
-def test_unclaimed_mass_counts_for_less_where_it_is_less_than_the_interval_reaches(seeded):
-    release = released(even(2000, np.random.default_rng(1)), 1, seeded(2))
-    some = np.array([0.0, 1.0, 10.0, 100.0, 300.0])
-    parts = {"mass": 400.0, "noise": 2500.0, "cut": 0.0, "outside": 0.0, "unbiased": 400.0}
-    known = {name: np.full(some.size, value) for name, value in parts.items()}
-    low, high = uncertainty.limits(release, uncertainty.Estimate(unclaimed=some, **known), 0.9)
-    added = high - high[0]
-    assert added[1] <= 1 and added[2] <= 2  # of 82 that the limit reaches already
-    assert np.abs(added[3:] - some[3:]).max() <= 1  # all of what is more than that
-    assert np.ptp(low) == 0
