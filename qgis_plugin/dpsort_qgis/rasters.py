@@ -38,7 +38,8 @@ def known_crs(frame):
         if crs.authid().startswith(("EPSG:", "ESRI:")) and not crs.isGeographic():
             return crs
     if frame.side > _WIDE:
-        return crs_of("EPSG:6933")
+        pole = float(frame.host.parameters(frame.working_crs).get("lat_0", 0))
+        return crs_of({90.0: "EPSG:6931", -90.0: "EPSG:6932"}.get(pole, "EPSG:6933"))
     lon, lat = (float(one[0]) for one in frame.unproject(*frame.middle(), crs_of(LONLAT)))
     if not abs(lat) <= 84:
         return frame.working_crs

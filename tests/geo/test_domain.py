@@ -9,6 +9,7 @@ import shapely
 import dpsort_geo as dp
 from dpsort_geo.core.curve import hilbert
 from dpsort_geo.geo.crs import crs_text
+from dpsort_geo.geo.host import HOST
 
 NYC = (-74.3, 40.5, -73.7, 40.95)
 
@@ -85,6 +86,51 @@ def test_a_global_domain_works():
     back_lon, back_lat = domain.unproject(*domain.grid.centres(position))
     assert np.abs(back_lon - lon).max() < 2
     assert np.abs(back_lat - lat).max() < 12  # cells are tall near the poles in an equal-area map
+
+
+@pytest.mark.parametrize(
+    "bounds",
+    [(-180, 60, 180, 90), (-180, -90, 180, -60), (0, 66, 360, 82), (-180, 15, 180, 84)],
+)
+def test_an_area_around_a_pole_is_published_as_seen_from_it(bounds):
+    domain = dp.Domain.from_bounds(bounds, crs="EPSG:4326", order=8)
+    pole = 90 if bounds[1] > 0 else -90
+    assert float(HOST.parameters(domain.working_crs)["lat_0"]) == pole
+    if bounds[:1] == (-180,):  # as QGIS writes it too
+        assert crs_text(domain.working_crs) == ("EPSG:6931" if pole > 0 else "EPSG:6932")
+    lon, lat = lonlat_of_cells(domain)
+    # a cell has its centre in the box, or it would not be allowed
+    assert lat.min() > bounds[1] - 0.01 and lat.max() < bounds[3] + 0.01
+    sphere = 2 * np.pi * 6371007.2**2 * np.ptp(np.sin(np.radians([bounds[1], bounds[3]])))
+    assert domain.area == pytest.approx(sphere, rel=0.01)
+    # neighbours on the grid are neighbours on the ground: no cell is drawn out along a parallel
+    x, y = domain.project(lon, lat)
+    for step in ((domain.grid.cell, 0.0), (0.0, domain.grid.cell)):
+        near = np.array(domain.unproject(x + step[0], y + step[1]))
+        *_, apart = pyproj.Geod(ellps="WGS84").inv(lon, lat, *near)
+        assert 0.75 < apart.min() / domain.grid.cell and apart.max() / domain.grid.cell < 1.35
+
+
+def test_points_around_a_pole_are_counted_where_they_are():
+    rng = np.random.default_rng(7)
+    up = np.degrees(np.arcsin(rng.uniform(np.sin(np.radians(62)), 1, 20_000)))
+    points = np.column_stack([rng.uniform(-180, 180, up.size), up])
+    domain = dp.Domain.from_bounds((-180, 60, 180, 90), crs="EPSG:4326")
+    release = dp.publish(points, 5, domain)
+    zones = gpd.GeoSeries(
+        [shapely.box(-180, 80, 180, 90), shapely.box(170, 62, 180, 75), shapely.box(-60, 60, 60, 90)],
+        crs="EPSG:4326",
+    )
+    true = [
+        ((points[:, 0] >= w) & (points[:, 0] <= e) & (up >= s) & (up <= n)).sum()
+        for w, s, e, n in zones.bounds.to_numpy()
+    ]
+    found = release.count_within(zones)
+    assert (found["covered"] == 1).all()
+    np.testing.assert_allclose(found["estimate"], true, rtol=0.03)
+    out = release.points().geometry
+    assert len(out) == up.size and out.y.min() > 59.99
+    assert (out.y > 85).sum() == pytest.approx((up > 85).sum(), rel=0.1)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,8 @@ from .rings import box_ring, cut, extent, project_ring, rings_of
 _HAIR = 1 / 128
 #: edges of polygons are cut into pieces so many times shorter than those of zones
 _SHORTER = 4
+#: degrees: an area around the globe that stays this far from the equator is seen from its pole
+_POLAR = 15.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +140,16 @@ def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
 
 
 def choose_projection(box: Bounds) -> EqualArea:
-    """Equal-area projection centred on a box in degrees; a cylinder for half the globe and more.
+    """Equal-area projection centred on a box in degrees, or on the pole that a wide box surrounds.
+
+    Half the globe and more on both sides of the equator gets a cylinder. It would draw cells near
+    a pole out along the parallels: at 80 degrees 25 times as long as wide, around a pole without
+    an end. Seen from the pole, cells are at most 1.6 times as long as wide.
 
     >>> choose_projection((177, -20, 182, -15)).shape
     '+proj=laea +lat_0=-17.5 +lon_0=179.5'
+    >>> choose_projection((-180, 60, 180, 90)).shape
+    '+proj=laea +lat_0=90 +lon_0=0'
     >>> choose_projection((-180, -90, 180, 90)).text
     'EPSG:6933'
     """
@@ -149,6 +157,8 @@ def choose_projection(box: Bounds) -> EqualArea:
     lon = (round((west + east) / 2, 4) + 180) % 360 - 180
     if east - west <= 180:
         return EqualArea(lon, round((south + north) / 2, 4))
+    if south >= _POLAR or north <= -_POLAR:
+        return EqualArea(lon, 90.0 if south > 0 else -90.0)
     return EqualArea(0.0 if west >= -180 and east <= 180 else lon)
 
 

@@ -43,8 +43,9 @@ class EqualArea:
     @property
     def text(self) -> str:
         """The reference system on WGS 84."""
-        if self.lat is None and self.lon == 0:
-            return "EPSG:6933"
+        known = {None: "EPSG:6933", 90.0: "EPSG:6931", -90.0: "EPSG:6932"}
+        if self.lon == 0 and self.lat in known:
+            return known[self.lat]
         return f"{self.shape} +datum=WGS84 +units=m"
 
 

@@ -11,6 +11,8 @@ from dpsort_qgis._vendor.dpsort_geo.frame.ground import Frame
 from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis.area import area_of_box, area_of_polygons
 from dpsort_qgis.host import QgisHost, crs_of, crs_text, transformed
+from dpsort_qgis.rasters import known_crs
+from dpsort_qgis.releases import frame_of
 from qgis.core import (
     QgsFeature,
     QgsGeometry,
@@ -41,6 +43,19 @@ class Areas(unittest.TestCase):
         world = "-180,180,-90,90 [EPSG:4326]"
         release = load(publish(city.calls(300), EXTENT=world)["RELEASE"])
         self.assertEqual(release.working_crs, "EPSG:6933")
+
+    def test_an_area_around_a_pole_is_seen_from_it_as_in_python(self):
+        layer = city.calls(200)
+        around = [QgsGeometry.fromWkt(f"Point ({1.8 * i - 180} {65 + i / 10})") for i in range(200)]
+        layer.dataProvider().changeGeometryValues(dict(zip(range(1, 201), around)))
+        layer.updateExtents()
+        found = publish(layer, EXTENT="-180,180,60,90 [EPSG:4326]", EPSILON=100)
+        release = load(found["RELEASE"])
+        self.assertEqual(release.working_crs, "EPSG:6931")
+        north = [y for _, y in coordinates(found["OUTPUT"])]
+        self.assertGreater(min(north), 59.9)
+        self.assertAlmostEqual(sum(y > 75 for y in north), 99, delta=3)
+        self.assertEqual(known_crs(frame_of(release, CONTEXT)).authid(), "EPSG:6931")
 
     def test_an_area_across_the_antimeridian_stays_small(self):
         islands = city.boundary("Polygon ((178 -19, 180 -19, 180 -16, 178 -16, 178 -19))")
