@@ -1,7 +1,7 @@
 """An adaptive release read against a public map: an earlier release, a population.
 
 The counts of its tree are pulled towards the map (`pull`) and made positive by isotonic regression,
-as without one. All of it counts only as far as the release itself speaks for the map (`judge`), and
+as without one. All of it counts only as far as the release itself speaks for it (`relevance`), and
 up to half of the reading stays that without a map, the less the measured splits follow it, the
 more. docs/series.md tells what else was tried.
 
@@ -29,7 +29,7 @@ from .coverage import Coverage, cover_leaves
 from .cumulative import Cumulative
 from .decode import Decoded
 from .leaves import Leaves, fit_masses, place_leaves
-from .prior import judge, pull
+from .prior import follow, pull, relevance
 
 if TYPE_CHECKING:
     from .adaptive import DecodedTree
@@ -88,7 +88,8 @@ def _read_tree(decoded: DecodedTree, prior: Cumulative) -> DecodedTree:
     area = room(grid, tree.level, tree.index) / grid.n_cells
     map_ = mass_of(grid, prior, tree.level, tree.index) / prior.total + EVEN * area
     alone = tree.sum_up(decoded.leaf_nodes, leaves.mass)
-    trust, follows = judge(tree, map_, area, alone) if tree.level.size > 1 else (0.0, 0.0)
+    trust = relevance(tree, map_, area) if tree.level.size > 1 else 0.0
+    follows = follow(tree, map_, area, alone)
     count = pull(tree, map_, area, alone)
     columns = leaves.level, leaves.column, leaves.row, leaves.area, count[decoded.leaf_nodes]
     mass = fit_masses(*columns, float(decoded.n), grid.order)

@@ -14,7 +14,7 @@ as one town has a fair this month and the next has not. So each block of brother
 unevenness, one of a few; how often each of them occurs is learned level by level, and how likely
 each is in this block follows from its answers. What they say is averaged by that.
 
-Whether to believe the map at all is learned too (`judge`): the answers of the release are more
+Whether to believe the map at all is learned too (`relevance`): the answers of the release are more
 or less likely under the map's shares, and under shares by area alone. A map that says no more about
 them than the area does is left aside, and the release is read as if there were none.
 """
@@ -33,11 +33,12 @@ Array = np.ndarray
 
 #: logarithm of the odds against a map of which nothing is known
 DOUBT = 4.0
+#: share of a map that is spread by area when it is judged
+NEVER_SURE = 0.05
 #: unevenness that a block of brothers may have against a map, and rounds to learn how often it does
 UNEVEN = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 _ROUNDS = 20
-#: how far shares may follow a map, the rest is by area: being wrong once, where the map says that
-#: a place is empty, must not decide everything
+#: how far shares may follow a map, the rest is by area
 FOLLOWS = (0.2, 0.4, 0.6, 0.8, 0.95)
 #: points that are spread by area over each node of a map of n points: what it says of a place where
 #: it holds less is hardly more than chance
@@ -206,19 +207,13 @@ def _weigh(tree: Tree, here: Array, share: Array, spread: Array) -> "Tuple[Array
     return own, inherited, v
 
 
-def judge(tree: Tree, prior: Array, area: Array, mass: Array) -> "Tuple[float, float]":
-    """How much a tree of one root speaks for a prior, and how far it follows that: 0 to 1 each.
-
-    The first is the probability that the answers follow the prior's shares, nearly all the way, and
-    not those of the area. A map of the area itself says nothing, and is believed once in e^DOUBT.
-    The second is by how much they follow, if they do: the rest is by area.
-    """
+def follow(tree: Tree, prior: Array, area: Array, mass: Array) -> float:
+    """How far the answers of a tree follow a prior, 0 to 1; the rest is by area."""
     parent = tree.parent
     even, said = area / area[parent], prior / prior[parent]
-    like = np.array([_likelihood(tree, (1 - d) * even + d * said, mass) for d in (0.0, *FOLLOWS)])
-    trust = 1 / (1 + np.exp(-np.clip(like[-1] - like[0] - DOUBT, -50.0, 50.0)))
-    odds = np.exp(np.maximum(like[1:] - like[1:].max(), -50.0))
-    return float(trust), float((odds * FOLLOWS).sum() / odds.sum())
+    like = np.array([_likelihood(tree, (1 - d) * even + d * said, mass) for d in FOLLOWS])
+    odds = np.exp(np.maximum(like - like.max(), -50.0))
+    return float((odds * FOLLOWS).sum() / odds.sum())
 
 
 def _likelihood(tree: Tree, share: Array, mass: Array) -> float:
@@ -252,3 +247,35 @@ def _learn(tree: Tree, here: Array, share: Array, whole: Array) -> "Tuple[Array,
         likely /= likely.sum(axis=0)
         often = (likely.sum(axis=1) + 1 / len(UNEVEN)) / (fits.shape[1] + 1)
     return likely, block, float((best + np.log(often @ fits)).sum())
+
+
+def relevance(tree: Tree, prior: Array, area: Array) -> float:
+    """How much a tree of one root, fitted by least squares, speaks for a prior: 0 to 1.
+
+    The probability that the answers follow the prior's shares and not those of the area, when both
+    are given their best unevenness on each level. A map of the area itself says nothing, and is
+    believed once in e^DOUBT.
+    """
+    inner, parent = np.flatnonzero(tree.level > 0), tree.parent
+    even = area[inner] / area[parent[inner]]
+    said = prior[inner] / prior[parent[inner]]
+    # a map may say that a place is empty; being wrong there once must not decide everything
+    careful = (1 - NEVER_SURE) * said + NEVER_SURE * even
+    more = (
+        _likelihood_by_level(tree, inner, careful) - _likelihood_by_level(tree, inner, even) - DOUBT
+    )
+    return float(1 / (1 + np.exp(-np.clip(more, -50.0, 50.0))))
+
+
+def _likelihood_by_level(tree: Tree, inner: Array, share: Array) -> float:
+    """Logarithm of the likelihood of all answers, up to a constant."""
+    total = 0.0
+    for depth in np.unique(tree.level[inner]).tolist():
+        some = tree.level[inner] == depth
+        here, f = inner[some], share[some]
+        mass = np.maximum(tree.estimate[tree.parent[here]], 1.0)
+        said, noise = tree.below[here], tree.variance[here]
+        rho = unevenness(said, noise, mass, f)
+        variance = noise + f * (1 - f) * (mass + rho * mass**2)
+        total -= float((np.log(variance) + (said - f * mass) ** 2 / variance).sum()) / 2
+    return total

@@ -143,7 +143,7 @@ def test_an_irrelevant_prior_does_not_hurt_and_without_learning_it_would(
         alone = np.mean([error(one, at) for one in readings])
         assert np.mean([error(read_against(one, elsewhere), at) for one in readings]) < 1.02 * alone
         with monkeypatch.context() as mutant:
-            mutant.setattr(against, "judge", lambda *_: (1.0, 0.9))
+            mutant.setattr(against, "relevance", lambda *_: 1.0)
             hurt = np.mean([error(read_against(one, elsewhere), at) for one in readings])
         assert hurt > 1.05 * alone
 
