@@ -118,7 +118,11 @@ def test_points_around_a_pole_are_counted_where_they_are():
     domain = dp.Domain.from_bounds((-180, 60, 180, 90), crs="EPSG:4326")
     release = dp.publish(points, 5, domain)
     zones = gpd.GeoSeries(
-        [shapely.box(-180, 80, 180, 90), shapely.box(170, 62, 180, 75), shapely.box(-60, 60, 60, 90)],
+        [
+            shapely.box(-180, 80, 180, 90),
+            shapely.box(170, 62, 180, 75),
+            shapely.box(-60, 60, 60, 90),
+        ],
         crs="EPSG:4326",
     )
     true = [

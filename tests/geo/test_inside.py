@@ -61,7 +61,7 @@ def outside(domain, polygon):
 @settings(deadline=None, max_examples=60)
 @given(odd_polygons(), st.integers(1, 7), st.sampled_from([METRES, DEGREES]))
 def test_no_cell_has_room_for_a_point_outside_of_the_polygon(shape, order, crs):
-    scale, origin = (SIDE, [0, 0]) if crs == METRES else (30.0, [-10, 30])
+    scale, origin = (SIDE, [0, 0]) if crs == METRES else (0.3, [-3, 40])
     polygon = shapely.transform(shape, lambda at: at * scale + origin)
     try:
         domain = dp.Domain.from_polygon(polygon, crs=crs, order=order)

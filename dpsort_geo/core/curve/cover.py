@@ -33,16 +33,11 @@ def cover(rings: Rings, grid: Grid) -> Array:
     """
     blocks = blocks_of([rings], grid)
     if not blocks[1].size:
-        raise no_cell()
+        raise BadInputError(
+            "The polygon covers no cell of the grid; give a larger polygon or smaller cells."
+        )
     _, level, index = blocks
     return runs_of(level, index, grid.order)
-
-
-def no_cell() -> BadInputError:
-    """What is wrong with a polygon that is too small."""
-    return BadInputError(
-        "The polygon covers no cell of the grid; give a larger polygon or smaller cells."
-    )
 
 
 def runs_of(level: Array, index: Array, order: int) -> Array:

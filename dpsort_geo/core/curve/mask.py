@@ -132,7 +132,7 @@ class Mask:
         return edge
 
     def show_crossed(self, crossed: Array) -> Mask:
-        """The same mask with each of the cells that an outline crosses at its edge, or not in it.
+        """The same mask with each of the cells that a polygon cuts at its edge, or not in it.
 
         Who reads a mask takes a cell with all cells around it allowed for one that lies wholly
         inside. A creek narrower than a cell can pass between centres; such a cell is left out,
@@ -205,18 +205,3 @@ def check_runs(runs: Array, order: int) -> Array:
         )
     checked.setflags(write=False)
     return checked
-
-
-def common_runs(a: Array, b: Array) -> Array:
-    """What two masks share: runs of cells that are in both.
-
-    >>> common_runs(np.array([[0, 4], [6, 9]]), np.array([[2, 7]])).tolist()
-    [[2, 4], [6, 7]]
-    """
-    edge = np.concatenate([a.reshape(-1), b.reshape(-1)])
-    step = np.concatenate([np.tile([1, -1], len(a)), np.tile([1, -1], len(b))])
-    order = np.lexsort((step, edge))
-    edge, depth = edge[order], np.cumsum(step[order])
-    opens = np.flatnonzero(depth == 2)
-    runs = np.stack([edge[opens], edge[np.minimum(opens + 1, edge.size - 1)]], axis=1)
-    return runs[runs[:, 0] < runs[:, 1]]

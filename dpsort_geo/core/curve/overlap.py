@@ -17,7 +17,6 @@ from typing import Sequence, Tuple
 
 import numpy as np
 
-from . import hilbert
 from .blocks import Blocks
 from .cover import Rings, cells_of, edges_of, gather_rows
 from .grid import Grid
@@ -54,19 +53,6 @@ def overlap(zones: Sequence[Rings], grid: Grid) -> Blocks:
     shares = np.ones(blocks[0].size), np.repeat(share[cut], last[cut] - first[cut])
     zone, level, index = (np.concatenate(parts) for parts in zip(blocks, crossed))
     return Blocks(zone, level, index, np.concatenate(shares))
-
-
-def crossed_cells(rings: Rings, grid: Grid) -> Array:
-    """Curve indices of the cells that a polygon's outline passes through.
-
-    >>> triangle = np.array([[0.5, 0.5], [1.5, 0.5], [1.5, 1.5]], float)
-    >>> crossed_cells([triangle], Grid(0, 0, 1, 2))
-    array([0, 1, 2])
-    """
-    row, column, _, _ = _pieces([rings], grid)
-    size = 2**grid.order
-    row, column = np.divmod(np.unique((row * size + column)[column < size]), size)
-    return np.sort(hilbert.encode(column, row, grid.order))
 
 
 def _share_of_odd(winding: Array) -> Array:

@@ -13,19 +13,17 @@ from typing import Any, List, Optional
 
 import numpy as np
 
-from ..curve.cover import cover, no_cell
+from ..curve.cover import cover
 from ..curve.grid import Grid, default_order, order_for
-from ..curve.mask import Mask, common_runs
-from ..curve.overlap import crossed_cells
+from ..curve.mask import Mask
+from ..curve.overlap import overlap
 from ..errors import BadInputError
 from .ground import metres_at
 from .host import Array, Bounds, Crs, EqualArea, Host, Polygons
 from .rings import box_ring, cut, extent, project_ring, rings_of
 
-#: in cells: as far as an edge that is straight in its own CRS may bend between two of its pieces
-_HAIR = 1 / 128
-#: edges of polygons are cut into pieces so many times shorter than those of zones
-_SHORTER = 4
+#: of a cell: what may be missing between two parts that share an edge, each bent by itself
+_BENT = 1e-4
 #: degrees: an area around the globe that stays this far from the equator is seen from its pole
 _POLAR = 15.0
 
@@ -40,6 +38,7 @@ class Area:
     working_crs: Crs
     #: as they were given, in ``crs``; west is greater than east across the antimeridian
     bounds: Bounds
+    is_box: bool = False
 
     def __post_init__(self) -> None:
         if not all(np.isfinite(ring).all() for ring in self.rings):
@@ -68,10 +67,10 @@ class Area:
         return metres_at(self.host, self.working_crs, west + half, south + half)
 
     def grid(self, order: Optional[int] = None) -> Grid:
-        """The grid with the area as its mask: cells whose centres are in it, and not by a hair.
+        """The grid with the area as its mask: cells whose centres are in it.
 
-        A cell that is cut is at the edge of the mask, and points in it sit at its centre; so they
-        lie in the area itself.
+        A cell that a polygon cuts is at the edge of the mask, and points in it sit at its centre;
+        so they lie in the polygon itself.
         """
         west, south, east, north = self.box
         if order is None:
@@ -82,12 +81,12 @@ class Area:
         if east - west == north - south and _is_box(self.rings):
             return grid
         runs = cover(self.rings, grid)
-        for dx, dy in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
-            moved = [ring + np.array([dx, dy]) * (_HAIR * grid.cell) for ring in self.rings]
-            runs = common_runs(runs, cover(moved, grid))
-        if not len(runs):
-            raise no_cell()
-        mask = Mask(runs, grid.order).show_crossed(crossed_cells(self.rings, grid))
+        if self.is_box:
+            is_all = len(runs) == 1 and runs[0, 1] - runs[0, 0] == 4**grid.order
+            return grid if is_all else Grid(grid.x0, grid.y0, grid.cell, grid.order, runs)
+        blocks = overlap([self.rings], grid)
+        least = 0.0 if self.crs == self.working_crs else _BENT
+        mask = Mask(runs, grid.order).show_crossed(blocks.index[blocks.share < 1 - least])
         return Grid(grid.x0, grid.y0, grid.cell, grid.order, mask.runs)
 
     def grid_for(self, resolution: float) -> Grid:
@@ -115,10 +114,10 @@ def area_of_box(host: Host, bounds: Any, crs: Crs) -> Area:
     degrees = host.is_geographic(crs)
     box = _check_bounds(bounds, degrees)
     if not degrees:
-        return Area(host, [box_ring(*box, pieces=1)], crs, crs, box)
+        return Area(host, [box_ring(*box, pieces=1)], crs, crs, box, is_box=True)
     working = host.equal_area(crs, choose_projection(box))
     ring = project_ring(host, box_ring(*box), crs, working, (box[0] + box[2]) / 2)
-    return Area(host, [ring], crs, working, wrap_box(box))
+    return Area(host, [ring], crs, working, wrap_box(box), is_box=True)
 
 
 def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
@@ -134,8 +133,9 @@ def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
     box = _bounds_in_degrees(polygons)
     working = host.equal_area(crs, choose_projection(box))
     centre, size = (box[0] + box[2]) / 2, max(box[2] - box[0], box[3] - box[1])
-    short = rings_of(cut(polygons, size / _SHORTER))
-    rings = [project_ring(host, ring, crs, working, centre) for ring in short]
+    rings = [
+        project_ring(host, ring, crs, working, centre) for ring in rings_of(cut(polygons, size))
+    ]
     return Area(host, rings, crs, working, wrap_box(box))
 
 

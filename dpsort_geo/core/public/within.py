@@ -11,7 +11,6 @@ import numpy as np
 
 from ..curve.cover import Rings, blocks_of, cover, runs_of
 from ..curve.grid import MAX_MASKED_ORDER, Grid
-from ..curve.mask import common_runs
 from ..errors import BadInputError
 from .cumulative import Cumulative
 
@@ -40,7 +39,7 @@ def inside_of(grid: Grid, rings: Rings) -> Grid:
     bare = Grid(grid.x0, grid.y0, grid.cell / 2.0**finer, grid.order + finer)
     runs = cover(rings, bare) if rings else np.zeros((0, 2), np.int64)
     if grid.runs is not None:
-        runs = common_runs(runs, grid.runs << 2 * finer)
+        runs = _common(runs, grid.runs << 2 * finer)
     if not len(runs):
         raise BadInputError("The boundary has no cell of the release in it; check its CRS.")
     return Grid(bare.x0, bare.y0, bare.cell, bare.order, runs)
@@ -91,7 +90,18 @@ def holds_all(grid: Grid, rings: Rings) -> bool:
             return False
         held = runs_of(level, index, grid.order)
         outside = np.concatenate([[0], held.reshape(-1), [last]]).reshape(-1, 2)
-        missing = common_runs(missing, outside[outside[:, 0] < outside[:, 1]])
+        missing = _common(missing, outside[outside[:, 0] < outside[:, 1]])
         if not len(missing):
             return True
     return False
+
+
+def _common(a: Array, b: Array) -> Array:
+    """What two masks share: runs of cells that are in both."""
+    edge = np.concatenate([a.reshape(-1), b.reshape(-1)])
+    step = np.concatenate([np.tile([1, -1], len(a)), np.tile([1, -1], len(b))])
+    order = np.lexsort((step, edge))
+    edge, depth = edge[order], np.cumsum(step[order])
+    opens = np.flatnonzero(depth == 2)
+    runs = np.stack([edge[opens], edge[np.minimum(opens + 1, edge.size - 1)]], axis=1)
+    return runs[runs[:, 0] < runs[:, 1]]
