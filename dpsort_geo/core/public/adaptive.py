@@ -20,7 +20,7 @@ from .against import Against
 from .coverage import Coverage, cover_leaves
 from .decode import Decoded, refuse_paper
 from .density import raster_of_leaves
-from .intervals import Estimate, total_variance, unclaimed, unevenness
+from .intervals import Estimate, drawn, total_variance, unclaimed, unevenness
 from .leaves import Leaves, make_leaves
 from .parabola import Parabolas, fit_parabolas
 from .points import locate_in_leaves
@@ -66,11 +66,14 @@ class DecodedTree(Decoded):
         mass = leaves.mass[covered.leaf]
         square = mass**2 + self.tree.variance[node]
         cut = share * (1 - share) * (mass + self.unevenness * square)
+        inside, cut = (np.bincount(covered.zone, part, zones) for part in (mass * share, cut))
+        outside = np.bincount(covered.zone, mass * (1 - share), zones)
+        more = drawn(self.unevenness) * cut / np.maximum(inside, 1.0)
         return Estimate(
-            np.bincount(covered.zone, mass * share, zones),
+            inside,
             self._noise_left(covered),
-            np.bincount(covered.zone, cut, zones),
-            np.bincount(covered.zone, mass * (1 - share), zones),
+            cut,
+            np.minimum(outside, more),
             np.bincount(covered.zone, self.tree.estimate[node] * share, zones),
             unclaimed(covered.zone, covered.leaf, share, leaves.mass, zones),
         )

@@ -10,9 +10,11 @@ m^2 + the variance of the leaf's own answers, so that an empty-looking leaf is n
 Two things make the limits lopsided. People ask about zones where there is something: a zone that
 is drawn in proportion to what it holds has, on average, b = cut / estimate more than the estimate,
 and its variance is cut + b^2 (exactly so for shares with a gamma law); so the upper limit starts
-b higher. And the isotonic step, which keeps masses positive, moves some of the mass of dense areas
-to empty ones; the least squares estimate has no such bias but more noise, so the lower limit
-starts from the smaller of the two, the upper one from the larger.
+b higher. A table of all zones is not drawn so: half of b is enough for it where mass is as uneven
+as it usually is, and all of b where rho tells that few places hold much (`drawn`). And the
+isotonic step, which keeps masses positive, moves some of the mass of dense areas to empty ones;
+the least squares estimate has no such bias but more noise, so the lower limit starts from the
+smaller of the two, the upper one from the larger.
 
 Along a coast the cuts go together: every leaf that the shore cuts has all of its mass on the same
 side. What tells a coast is the table of zones itself. When it holds nearly all of the mass, what
@@ -40,6 +42,8 @@ Array = np.ndarray
 USUAL_UNEVENNESS = 0.15
 USUAL_WEIGHT = 4
 LEAST_UNEVENNESS = 0.02
+#: share of b by which upper limits start higher: least up to the first rho, all from the second on
+LEAST_DRAWN, USUALLY_UNEVEN, VERY_UNEVEN = 0.5, 0.2, 0.3
 #: a table that holds less than the first share of all mass says nothing about coasts; from the
 #: second on, all that it leaves out is taken for empty
 SOME_MASS, NEARLY_ALL = 0.5, 0.9
@@ -53,7 +57,7 @@ class Estimate:
     #: variances: of the noise, and of where the mass lies in what a zone cuts
     noise: Array
     cut: Array
-    #: mass of the cut leaves outside the zone, the most that could really be inside
+    #: the most that could be inside beyond the estimate: mass of the cut leaves outside, or less
     outside: Array
     #: the estimate without the bias that comes from keeping masses positive
     unbiased: Array
@@ -74,6 +78,16 @@ def limits(release: Release, estimate: Estimate, confidence: float) -> Tuple[Arr
     # a noisy n is no bound on what there is
     most = release.size if release.neighbours == "replace" else np.inf
     return np.clip(low, 0, release.size), np.clip(high, 0, most)
+
+
+def drawn(rho: float) -> float:
+    """The share of b = cut / estimate by which upper limits start higher.
+
+    >>> [round(drawn(rho), 6) for rho in (0.1, 0.25, 0.9)]
+    [0.5, 0.75, 1.0]
+    """
+    part = (rho - USUALLY_UNEVEN) / (VERY_UNEVEN - USUALLY_UNEVEN)
+    return LEAST_DRAWN + (1 - LEAST_DRAWN) * min(max(part, 0.0), 1.0)
 
 
 def unclaimed(zone: Array, part: Array, share: Array, mass: Array, zones: int) -> Array:

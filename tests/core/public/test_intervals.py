@@ -13,8 +13,8 @@ from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.private.hybrid import publish as publish_hybrid
 from dpsort_geo.core.private.sort import publish as publish_sorted
 from dpsort_geo.core.public import intervals as uncertainty
-from dpsort_geo.core.public.counts import count_within
-from dpsort_geo.core.public.coverage import Coverage
+from dpsort_geo.core.public.counts import count_within, zone_blocks
+from dpsort_geo.core.public.coverage import Coverage, cover_leaves
 from dpsort_geo.core.public.decode import decode
 from dpsort_geo.core.public.intervals import total_variance, unevenness
 from dpsort_geo.core.rules.budget import UNITS
@@ -256,3 +256,29 @@ def test_even_data_are_found_even_with_a_mask_too(seeded):
     x, y = grid.centres(np.random.default_rng(4).integers(0, grid.n_cells, 20_000))
     masked = released(np.column_stack([x, y]), 1, seeded(2), grid=grid)
     assert decode(masked).unevenness < 0.03
+
+
+def former_limits(decoded, zones):
+    """Limits as they were before tables of zones told of coasts."""
+    blocks = zone_blocks(decoded, zones)
+    found = decoded.estimate_in(blocks, len(zones))
+    covered = cover_leaves(decoded.leaves, blocks, len(zones))
+    left = decoded.leaves.mass[covered.leaf] * (1 - covered.mass)
+    outside = np.bincount(covered.zone, left, len(zones))
+    before = replace(found, outside=outside, unclaimed=np.zeros(len(zones)))
+    return uncertainty.limits(decoded.release, before, 0.9)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("epsilon", [0.1, 1])
+def test_zones_inside_a_table_are_no_wider_than_before_coasts_were_reckoned_with(
+    shape, epsilon, seeded
+):
+    at = np.clip(shape(20_000, np.random.default_rng(3)), 0, 1 - 1e-9)
+    decoded = decode(released(at, epsilon, seeded(4)))
+    place = np.stack(np.meshgrid(np.arange(14), np.arange(14)), axis=-1).reshape(-1, 2)
+    zones = [[ring(corner, 1 / 15)] for corner in place / 15 + 0.03]
+    inner = ((place > 0) & (place < 13)).all(axis=1)
+    _, low, high = count_within(decoded, zones)
+    below, above = former_limits(decoded, zones)
+    assert (high - low)[inner].mean() <= (above - below)[inner].mean()
