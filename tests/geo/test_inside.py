@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import shapely
 from hypothesis import assume, example, given, settings
-from hypothesis import assume, example, given, settings
+from hypothesis import strategies as st
 
 import dpsort_geo as dp
 from dpsort_geo.core.curve import hilbert
