@@ -28,7 +28,7 @@ if __name__ == "__main__":
 import numpy as np
 from dpsort_qgis import private_points, row_fields
 from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
-from dpsort_qgis._vendor.dpsort_geo.private.persons import _numbered, joined_names, names_of
+from dpsort_qgis._vendor.dpsort_geo.private.persons import number_persons, joined_names, names_of
 from dpsort_qgis._vendor.dpsort_geo.private.slices import joint_slices
 from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis._vendor.dpsort_geo.rules.time_axis import TimeAxis
@@ -287,7 +287,7 @@ def read(layer, field, kinds):
             xs += x.tolist()
             ys += y.tolist()
             beside.append(joint_slices(axes, [column]) if axes else names_of(column))
-        said = np.concatenate(beside) if axes else _numbered(joined_names(beside))
+        said = np.concatenate(beside) if axes else number_persons(joined_names(beside))
     except BadInputError:
         return None
     return list(zip(xs, ys, said.tolist()))
