@@ -28,7 +28,7 @@ if __name__ == "__main__":
 import numpy as np
 from dpsort_qgis import private_points, row_fields
 from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
-from dpsort_qgis._vendor.dpsort_geo.private.persons import number_persons, joined_names, names_of
+from dpsort_qgis._vendor.dpsort_geo.private.persons import joined_names, names_of, number_persons
 from dpsort_qgis._vendor.dpsort_geo.private.slices import joint_slices
 from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis._vendor.dpsort_geo.rules.time_axis import TimeAxis
