@@ -254,10 +254,9 @@ MUTANTS = {
     ),
     "a person counts once in every slice": (
         slices,
-        [("return _added(grid, tuple(axes), *spread_units(tally.keys(x, y, joint), person, "
-          "PERSON_UNITS))",
+        [("key, units = spread_units(tally.keys(x, y, joint), person, PERSON_UNITS)",
           "key = np.unique(tally.keys(x, y, joint))\n"
-          "    return _added(grid, tuple(axes), key, np.full(key.size, PERSON_UNITS))")],
+          "    units = np.full(key.size, PERSON_UNITS)")],
         lambda: test_replacing_all_records_of_a_person_costs_at_most_epsilon_in_views(
             "1", "add-remove"),
     ),
