@@ -118,8 +118,10 @@ function openField(own) {
   return own;
 }
 
+let paintedDark = null; // in which light the picture was painted
 function drawPicture() {
   const [w, h] = field.size, shown = chosenWindow();
+  paintedDark = isDark();
   if (picture.width !== w || picture.height !== h) Object.assign(picture, { width: w, height: h });
   const { densities, alpha, data: bytes } = openField(shown ? shown.field : field);
   const pen = picture.getContext("2d"), image = pen.createImageData(w, h), out = image.data;

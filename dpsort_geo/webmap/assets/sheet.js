@@ -113,6 +113,7 @@ function drawDensity(at) {
   pen.globalAlpha = (data.tiles ? 0.82 : 1) * (1 - 0.65 * dotsOpacity());
   pen.imageSmoothingEnabled = true;
   pen.imageSmoothingQuality = "high";
+  if (paintedDark !== isDark()) drawPicture(); // the browser may tell of a change of light late
   pen.drawImage(picture, at.u(left), at.v(top), (right - left) * at.scale, (bottom - top) * at.scale);
   pen.restore();
 }
