@@ -169,7 +169,7 @@ def _point_tiles(x: Array, y: Array, zooms: Tuple[int, int]) -> Iterator[Tuple[P
 
 def _hexes_by_zoom(release: Release, zooms: Tuple[int, int], many: int) -> Dict[int, Any]:
     """Hexagons whose edges have some pixels, but not smaller than errors, nor too many."""
-    h3 = need("h3", "Tiles of hexagons")
+    h3 = need("h3", "Drawing tiles of hexagons")
     south, north = _bounds(release)[1::2]
     edges = [h3.average_hexagon_edge_length(level, unit="m") for level in range(16)]
     least = max(3 * np.nan_to_num(release.expected_error), 1.0)
