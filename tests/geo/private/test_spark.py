@@ -110,6 +110,59 @@ def test_a_spark_frame_can_be_published(frame):
     assert abs(dp.publish(places, 1, DOMAIN, **kept).n - 2 * np.unique(WHO).size) < 900
 
 
+def test_files_that_are_all_of_a_frame_are_read_by_the_workers_and_counted_alike(spark, tmp_path):
+    files = tmp_path / "a folder"
+    spark.createDataFrame(FRAME).drop("half").repartition(3).write.parquet(str(files))
+    whole = spark.read.parquet(str(files))
+    for chosen in (
+        whole.select("lon", "lat"),
+        whole.selectExpr("number", "lat", "lon"),
+        whole.selectExpr("ewkb").withColumnRenamed("ewkb", "geometry").drop("number"),
+    ):
+        assert_same(dp.count_cells(chosen, DOMAIN), expected())
+    assert sum(piece.rows for piece in groups_of(whole)) == N
+
+
+def groups_of(frame):
+    return engine._row_groups(*engine._select(frame, Work(DOMAIN, None), ("lon", "lat")))
+
+
+def test_rows_that_a_file_does_not_have_as_they_are_go_through_spark(spark, tmp_path):
+    files = str(tmp_path / "files")
+    plain = spark.createDataFrame(FRAME[["lon", "lat", "number", "wkb"]])
+    plain.write.parquet(files)
+    whole = spark.read.parquet(files)
+    assert groups_of(whole)
+    changed = [
+        whole.where("number > 5"),
+        whole.limit(100),
+        whole.sample(0.5, seed=1),
+        whole.distinct(),
+        whole.union(whole),
+        whole.selectExpr("lon + 0.1 as lon", "lat"),
+        whole.selectExpr("lat as lon", "lon as lat"),
+        whole.orderBy("number").limit(7),
+        whole.select("lon", "lat").join(whole.select("lon"), "lon"),
+        spark.read.parquet(files, files),
+    ]
+    for frame in changed[:-1]:
+        assert groups_of(frame) == []
+    for frame in changed:
+        rows = frame.select("lon", "lat").toPandas().to_numpy()
+        wanted = count(DOMAIN.grid, *DOMAIN.project(*rows.T), None, "adaptive")
+        assert_same(dp.count_cells(frame, DOMAIN, columns=("lon", "lat")), wanted)
+    kept = whole.select("lon", "lat").cache()
+    kept.count()
+    assert groups_of(kept) == []
+    folder = str(tmp_path / "parted")
+    plain.selectExpr("lon", "lat", "number % 2 as half").write.partitionBy("half").parquet(folder)
+    assert sum(piece.rows for piece in groups_of(spark.read.parquet(folder))) == N
+    folder = str(tmp_path / "narrow")
+    plain.selectExpr("cast(lon as float) lon", "cast(lat as float) lat").write.parquet(folder)
+    assert groups_of(spark.read.parquet(folder))
+    assert groups_of(spark.read.schema("lon double, lat double").parquet(folder)) == []
+
+
 @pytest.mark.parametrize("dropped", [("wkb", "ewkb"), ("lon", "lat", "wkb")])
 @pytest.mark.parametrize("person", [None, "number"])
 def test_that_a_frame_is_empty_is_not_told_where_n_is_not_public(frame, dropped, person):
