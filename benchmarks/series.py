@@ -54,7 +54,6 @@ from dpsort_geo.core.curve.grid import Grid
 from dpsort_geo.core.curve.overlap import overlap
 from dpsort_geo.core.private import adaptive
 from dpsort_geo.core.private.cells import count_cells
-from dpsort_geo.core.public.against import read_against
 from dpsort_geo.core.public.cumulative import Cumulative, blend
 from dpsort_geo.core.public.decode import Decoded, decode
 from dpsort_geo.core.public.density import raster
@@ -177,9 +176,9 @@ def chain(case: Case, epsilon: str, neighbours: str, seed: int) -> Dict[str, Dic
         alone = published(grid, at, epsilon, neighbours, rng)
         reading = alone
         if before:
-            reading = read_against(alone, blend(before[-EARLIER:]))
+            reading = alone.read_against(blend(before[-EARLIER:]))
             readings = {"alone": alone, "chained": reading}
-            readings["elsewhere"] = read_against(alone, elsewhere)
+            readings["elsewhere"] = alone.read_against(elsewhere)
             for name, decoded in readings.items():
                 found[name].append(judge(decoded, *truth(grid, at), zones))
         before += [reading.cumulative] if reading.cumulative.total > 0 else []

@@ -14,7 +14,6 @@ from ..core import accuracy
 from ..core.curve.grid import Grid
 from ..core.errors import BadInputError
 from ..core.label import Label, Spent, make_label
-from ..core.public.against import read_against
 from ..core.public.decode import Decoded, decode
 from ..core.public.edge import AT_EDGE, crowds_edge
 from ..core.registry import registry_record
@@ -159,7 +158,7 @@ class Facts:
     def _decode(self, decoder: str) -> Decoded:
         inside = self.domain.grid if self.boundary is not None else None
         decoded = decode(self.release, decoder, inside)
-        return decoded if self.prior is None else read_against(decoded, self.prior.on(self.domain))
+        return decoded if self.prior is None else decoded.read_against(self.prior.on(self.domain))
 
     @property
     def expected_error(self) -> float:

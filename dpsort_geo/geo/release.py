@@ -16,8 +16,7 @@ import shapely
 from ..core.atomic import write_text
 from ..core.errors import BadInputError
 from ..core.public import counts as query
-from ..core.public.against import NO_PRIOR
-from ..core.public.decode import Decoded
+from ..core.public.decode import NO_PRIOR, Decoded
 from ..core.release import Release as Artefact
 from ..core.release import load
 from ..webmap import site

@@ -41,6 +41,14 @@ def test_views_lose_at_most_epsilon_on_every_small_data_set(name, n, neighbours)
     exhaustive(KINDS[name], SMALL, n, "1", neighbours, 6 if neighbours == "replace" else 3)
 
 
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("epsilon", ["1", "40", "900"])
+def test_a_category_apart_from_several_others_costs_at_most_epsilon(epsilon, neighbours):
+    """A neighbour may come to the category apart, leave it, or make another one that."""
+    transcripts = 6 if neighbours == "replace" else 3
+    exhaustive(KINDS["categories"], SMALL, 2, epsilon, neighbours, transcripts)
+
+
 @pytest.mark.parametrize("epsilon", ["30", "900"])
 def test_views_lose_at_most_epsilon_when_forests_are_deep(epsilon):
     exhaustive(BOTH, MIDDLE, 1, epsilon, "replace", 6)
@@ -131,6 +139,19 @@ def test_every_published_count_of_a_view_is_its_count_plus_its_noise(epsilon, ne
     tape(CITY, WEEK[1:], x, y, [when], epsilon, neighbours)
 
 
+@pytest.mark.parametrize("neighbours", RELATIONS)
+@pytest.mark.parametrize("epsilon", ["0.5", "20"])
+def test_every_count_of_a_category_apart_and_of_the_others_is_its_count_plus_its_noise(
+    epsilon, neighbours
+):
+    rng = np.random.default_rng(6)
+    x, y = city(1500)
+    kind = rng.choice(["b", "c", "other"], x.size, p=[0.1, 0.8, 0.1])
+    when = np.full(x.size, np.datetime64("2026-03-02T01"))
+    tape(CITY, WEEK, x, y, [kind, when], epsilon, neighbours)
+    tape(CITY, WEEK[:1], x, y, [kind], epsilon, neighbours)
+
+
 def test_views_publish_whole_numbers_of_any_size_and_say_when_they_are_not_private():
     cells = table(SMALL, BOTH, [0, 1, 2, 3])
     assert private_views.publish(cells, 1).private
@@ -167,6 +188,15 @@ EXACT = "return true + (add_noise(true, rate, terms) - true) * ({})"
 LOSS = lambda: test_views_lose_at_most_epsilon_on_every_small_data_set("both", 1, "replace")  # noqa: E731
 TABLE = test_views_with_the_table_of_category_and_time_lose_at_most_epsilon
 TAPE = lambda: test_every_published_count_of_a_view_is_its_count_plus_its_noise("20", "replace")  # noqa: E731
+THREE = lambda: test_views_lose_at_most_epsilon_on_every_small_data_set("three", 1, "replace")  # noqa: E731
+APART = lambda: test_a_category_apart_from_several_others_costs_at_most_epsilon(  # noqa: E731
+    "40", "replace"
+)
+APART_TAPE = lambda: (  # noqa: E731
+    test_every_count_of_a_category_apart_and_of_the_others_is_its_count_plus_its_noise(
+        "20", "replace"
+    )
+)
 ASKS = lambda: test_views_ask_the_same_of_any_data_that_gave_these_answers("8", "replace")  # noqa: E731
 ZONES = lambda: test_views_with_a_table_of_declared_zones_lose_at_most_epsilon(  # noqa: E731
     "both", 1, "replace"
@@ -174,10 +204,7 @@ ZONES = lambda: test_views_with_a_table_of_declared_zones_lose_at_most_epsilon( 
 ZONE_TAPE = lambda: test_every_count_of_a_declared_zone_is_its_count_plus_its_noise("replace")  # noqa: E731
 MUTANTS = {
     "the table of zones forgotten in the path sum": (
-        rule,
-        [("    share = shares(axes, n, epsilon, budget - own)\n    whole",
-          "    share = shares(axes, n, epsilon, budget)\n    whole")],
-        ZONES,
+        rule, [("    path = budget - own\n", "    path = budget\n")], ZONES,
     ),
     "no noise on the table of zones": (
         private_views, [(ADD_NOISE, EXACT.format("view.zones is None"))], ZONE_TAPE,
@@ -197,11 +224,30 @@ MUTANTS = {
                 "return [budget - sum(units[:2]), *units]")], TABLE,
     ),
     "totals of slices not taken from the budget of their forest": (
-        rule, [("rest = share - first", "rest = share")], LOSS,
+        rule, [("mass, rest = self._totals(view, first), own_share - first",
+                "mass, rest = self._totals(view, first), own_share")], LOSS,
+    ),
+    "totals of a second axis not taken from the budget of its forest": (
+        rule, [("[share - first] * view.roots", "[share] * view.roots")], THREE,
+    ),
+    "the tree of all others forgotten beside those of each": (
+        rule, [("[whole - tree] * others.size", "[whole] * others.size")], APART,
+    ),
+    "the category apart asked again among the others": (
+        rule, [("np.where(view.owner == apart, -1, view.owner - (view.owner > apart))",
+                "np.maximum(view.owner - (view.owner > apart), 0)")], APART,
+    ),
+    "no noise on the tree of the category apart": (
+        private_views, [(ADD_NOISE, EXACT.format("(view.roots != 2) | (key >> 2 * level > 0)"))],
+        APART_TAPE,
+    ),
+    "no noise on the tree of all others": (
+        private_views, [(ADD_NOISE, EXACT.format("(view.roots != 2) | (key >> 2 * level == 0)"))],
+        APART_TAPE,
     ),
     "a forest of time beside bins that took its whole share": (
-        rule, [("        _ask_roots(view, share, note)\n        return\n",
-                "        _ask_roots(view, share, note)\n")], LOSS,
+        rule, [("            self.roots(view, share)\n            return\n",
+                "            self.roots(view, share)\n")], LOSS,
     ),
     "per-category n taken exactly": (
         private_views,

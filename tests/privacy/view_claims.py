@@ -19,6 +19,7 @@ BOTH = make_axes({"type": ["a", "b"]}, DAYS)
 KINDS = {
     "both": BOTH,
     "category": make_axes({"type": ["a", "b"]}),
+    "categories": make_axes({"type": ["a", "b", "c"]}),
     "time": make_axes(None, TimeAxis("when", "2026-03-01", "2026-03-04", every="1 day")),
     "three": make_axes({"p": ["a", "b"], "q": ["a", "b"], "r": ["a", "b"]}),
 }
@@ -82,6 +83,32 @@ def person_exhaustive(axes, grid, points, epsilon, neighbours, transcripts, seed
     return _all_below(publish, tables, np.array(pairs), epsilon, transcripts, seed, units)
 
 
+def belongs(release, view, part, own):
+    """Which records, by their slice of each axis, a question about a slice of a view is about."""
+    axes, nodes = release.axes, release.measured
+    joint = np.ravel_multi_index(own, [axis.size for axis in axes])
+    size = axes[view - 1].size if 0 < view <= len(axes) else 0
+    forest = nodes.slice[(nodes.view == view) & (nodes.slice >= size)]
+    roots = int(forest.max()) + 1 - size if forest.size else 0
+    if view == 0:
+        return np.ones(joint.size, bool) if roots == 1 else (own[0] != apart_in(release)) == part
+    if view > len(axes):
+        return joint == part
+    if part < size:
+        return own[view - 1] == part
+    if isinstance(axes[view - 1], TimeAxis):
+        return block_of(size, roots)[own[view - 1]] == part - size
+    others = [each for each in range(size) if each != apart_in(release)]
+    return own[0] == others[part - size]
+
+
+def apart_in(release):
+    """The category of the first axis with the largest noisy total."""
+    nodes = release.measured
+    total = nodes.value[(nodes.view == 1) & (nodes.level == 0)][: release.axes[0].size]
+    return int(np.argmax(total))
+
+
 def tape(grid, axes, x, y, columns, epsilon, neighbours, seed=0, zones=None):
     """Every published count is the count by hand plus its number on the tape, none left out."""
     noise = Tape(seed)
@@ -89,21 +116,12 @@ def tape(grid, axes, x, y, columns, epsilon, neighbours, seed=0, zones=None):
     release = views.publish(cells, epsilon, neighbours=neighbours, noise=noise, zones=zones)
     cell, nodes = grid.curve_index(x, y), release.measured
     own = [axis.slices(column) for axis, column in zip(axes, columns)]
-    joint = own[0] if len(own) == 1 else own[0] * axes[1].size + own[1]
     by_hand = []
     for view, part, level, index in zip(nodes.view, nodes.slice, nodes.level, nodes.index):
         inside = cell >> 2 * (grid.order - level) == index
         if view == len(axes) + 2:
-            inside = (joint == part) & (zones.holding(cell) == index)
-        elif view > len(axes):
-            inside &= joint == part
-        elif view > 0 and part < axes[view - 1].size:
-            inside &= own[view - 1] == part
-        elif view > 0:
-            size = axes[view - 1].size
-            blocks = int(nodes.slice[nodes.view == view].max()) + 1 - size
-            inside &= block_of(size, blocks)[own[view - 1]] == part - size
-        by_hand.append(int(inside.sum()))
+            inside = zones.holding(cell) == index
+        by_hand.append(int((inside & belongs(release, view, part, own)).sum()))
     published = nodes.value.tolist()
     if neighbours == "add-remove":
         by_hand, published = [x.size, *by_hand], [release.n, *published]

@@ -16,8 +16,9 @@ from ..curve.blocks import Blocks, room
 from ..curve.grid import Grid
 from ..release import Release
 from ..rules.adaptive import AdaptiveCounts
-from .against import Against
+from .against import Against, read_tree
 from .coverage import Coverage, cover_leaves
+from .cumulative import Cumulative
 from .decode import Decoded, refuse_paper
 from .density import raster_of_leaves
 from .intervals import Estimate, drawn, total_variance, unclaimed, unevenness
@@ -36,26 +37,57 @@ def decode(release: Release, decoder: str, inside: Grid) -> DecodedTree:
     return DecodedTree(release, inside, leaves.cumulative(), leaves, tree)
 
 
-def fit_counts(release: Release, counts: AdaptiveCounts, inside: Grid) -> Tuple[Leaves, Tree]:
-    """Leaves with their masses, and the tree that they belong to."""
-    tree = fit_tree(release, counts, inside)
-    leaf = np.flatnonzero(tree.is_leaf)
-    leaves = make_leaves(
-        inside, tree.level[leaf], tree.index[leaf], tree.estimate[leaf], float(release.size)
-    )
+def fit_counts(
+    release: Release, counts: AdaptiveCounts, inside: Grid, total: Optional[float] = None
+) -> Tuple[Leaves, Tree]:
+    """Leaves with their masses, and the tree that they belong to; of n points, or of a total."""
+    tree = fit_tree(release, counts, inside, total)
+    leaf, total = np.flatnonzero(tree.is_leaf), float(tree.estimate[0])
+    leaves = make_leaves(inside, tree.level[leaf], tree.index[leaf], tree.estimate[leaf], total)
     return leaves, tree
 
 
 @dataclass(frozen=True, eq=False)
-class DecodedTree(Decoded):
-    """What an adaptive release says: a tree of counts, and leaves with their masses."""
+class DecodedLeaves(Decoded):
+    """What is read from leaves with their masses alone."""
 
     leaves: Leaves
+
+    def _locate(self, mass: Array, diffuse: bool) -> Tuple[Array, Array]:
+        shape = self.parabolas if diffuse else None
+        return locate_in_leaves(self.leaves, self.cumulative.mass, mass, shape)
+
+    @cached_property
+    def parabolas(self) -> Parabolas:
+        """How the density leans inside each leaf."""
+        return fit_parabolas(self.leaves)
+
+    def raster(self, level: int) -> Array:
+        return raster_of_leaves(self.leaves, level)
+
+
+@dataclass(frozen=True, eq=False)
+class DecodedTree(DecodedLeaves):
+    """What an adaptive release says: a tree of counts, and leaves with their masses.
+
+    So is the tree of some of its categories read, whose total is not n and not known exactly.
+    """
+
     tree: Tree
     #: the public map that it is read against, if any
     against: Optional[Against] = None
+    #: of the total that the tree is held at, where that is not n
+    root_variance: Optional[float] = None
+
+    def read_against(self, prior: Cumulative) -> DecodedTree:
+        """The same, read against a public map."""
+        return read_tree(self, prior)
 
     def estimate_in(self, blocks: Blocks, zones: int) -> Estimate:
+        return self.estimate_and_held(blocks, zones)[0]
+
+    def estimate_and_held(self, blocks: Blocks, zones: int) -> Tuple[Estimate, Array]:
+        """The same, and how much of a change of the total each zone has."""
         leaves = self.leaves
         if self.against is None:
             covered = cover_leaves(leaves, blocks, zones)
@@ -69,26 +101,17 @@ class DecodedTree(Decoded):
         inside, cut = (np.bincount(covered.zone, part, zones) for part in (mass * share, cut))
         outside = np.bincount(covered.zone, mass * (1 - share), zones)
         more = drawn(self.unevenness) * cut / np.maximum(inside, 1.0)
-        return Estimate(
+        noise, held = self._noise_left(covered)
+        known = self.root_variance
+        estimate = Estimate(
             inside,
-            self._noise_left(covered),
+            noise + held**2 * (total_variance(self.release) if known is None else known),
             cut,
             np.minimum(outside, more),
             np.bincount(covered.zone, self.tree.estimate[node] * share, zones),
             unclaimed(covered.zone, covered.leaf, share, leaves.mass, zones),
         )
-
-    def _locate(self, mass: Array, diffuse: bool) -> Tuple[Array, Array]:
-        shape = self.parabolas if diffuse else None
-        return locate_in_leaves(self.leaves, self.cumulative.mass, mass, shape)
-
-    @cached_property
-    def parabolas(self) -> Parabolas:
-        """How the density leans inside each leaf."""
-        return fit_parabolas(self.leaves)
-
-    def raster(self, level: int) -> Array:
-        return raster_of_leaves(self.leaves, level)
+        return estimate, held
 
     @cached_property
     def leaf_nodes(self) -> Array:
@@ -107,12 +130,12 @@ class DecodedTree(Decoded):
             tree.below[1:], tree.variance[1:], tree.estimate[parent], area[1:] / area[parent]
         )
 
-    def _noise_left(self, covered: Coverage) -> Array:
-        """Variance of sum(share x leaf count) under the tree least squares.
+    def _noise_left(self, covered: Coverage) -> Tuple[Array, Array]:
+        """Variance of sum(share x leaf count) under the tree least squares, given the root's count.
 
         Given a parent's count, its children have covariance diag(v) - v v' / V; the weight that the
-        parent inherits is the children's mean weight in proportion to v. The root is n, as noisy as
-        that is.
+        parent inherits is the children's mean weight in proportion to v. The second result is what
+        the root inherits.
         """
         tree = self.tree
         key = covered.zone * tree.level.size + self.leaf_nodes[covered.leaf]
@@ -135,4 +158,4 @@ class DecodedTree(Decoded):
             key = np.concatenate([key[~here], above])
             weight = np.concatenate([weight[~here], mean / whole])
         root = np.bincount(key // tree.level.size, weight, covered.zones)
-        return np.maximum(variance, 0.0) + root**2 * total_variance(self.release)
+        return np.maximum(variance, 0.0), root

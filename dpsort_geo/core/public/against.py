@@ -24,11 +24,10 @@ import numpy as np
 
 from ..curve.blocks import Blocks, room
 from ..errors import BadInputError
-from .axis_maps import EVEN, mass_of
 from .coverage import Coverage, cover_leaves
 from .cumulative import Cumulative
-from .decode import Decoded
 from .leaves import Leaves, fit_masses, place_leaves
+from .patches import EVEN, mass_of
 from .prior import follow, pull, relevance
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
-NO_PRIOR = (
-    "Only adaptive releases, with or without axes, are read against a prior: a sort or a hybrid "
-    "release has no counts of places to weigh it with."
-)
 #: a leaf is cut where the map is uneven by this share, if this many points or more are there
 _UNEVEN, _SOME_POINTS = 0.02, 0.5
 #: a leaf is cut so many times, into so many leaves in all
@@ -74,14 +69,17 @@ class Against:
         return Coverage(zones, pair // size, pair % size, *parts)
 
 
-def read_against(decoded: Decoded, prior: Cumulative) -> Decoded:
-    """Read a decoded release against a map, given as its F on the same grid."""
-    if not hasattr(decoded, "tree"):
-        raise BadInputError(NO_PRIOR)
-    return _read_tree(decoded, prior)  # type: ignore[arg-type]
+def read_tree(decoded: DecodedTree, prior: Cumulative) -> DecodedTree:
+    """Read a tree against a map, given as its F on the same grid."""
+    trust, follows, leaves = pull_leaves(decoded, prior)
+    detail = trust * follows
+    cut, whole, share = _cut(leaves, prior, detail)
+    against = Against(trust, detail, leaves, whole, share)
+    return replace(decoded, cumulative=cut.cumulative(), leaves=cut, against=against)
 
 
-def _read_tree(decoded: DecodedTree, prior: Cumulative) -> DecodedTree:
+def pull_leaves(decoded: DecodedTree, prior: Cumulative) -> Tuple[float, float, Leaves]:
+    """The leaves of a tree, pulled towards a map; how far it is believed, and followed."""
     tree, grid, leaves = decoded.tree, decoded.grid, decoded.leaves
     if not prior.total > 0:
         raise BadInputError("The prior has no weight inside the domain; check its CRS.")
@@ -92,12 +90,9 @@ def _read_tree(decoded: DecodedTree, prior: Cumulative) -> DecodedTree:
     follows = follow(tree, map_, area, alone)
     count = pull(tree, map_, area, alone)
     columns = leaves.level, leaves.column, leaves.row, leaves.area, count[decoded.leaf_nodes]
-    mass = fit_masses(*columns, float(decoded.n), grid.order)
-    weight, detail = trust * (1 + follows) / 2, trust * follows
-    leaves = replace(leaves, mass=(1 - weight) * leaves.mass + weight * mass)
-    cut, whole, share = _cut(leaves, prior, detail)
-    against = Against(trust, detail, leaves, whole, share)
-    return replace(decoded, cumulative=cut.cumulative(), leaves=cut, against=against)
+    mass = fit_masses(*columns, float(tree.estimate[0]), grid.order)
+    weight = trust * (1 + follows) / 2
+    return trust, follows, replace(leaves, mass=(1 - weight) * leaves.mass + weight * mass)
 
 
 def _cut(leaves: Leaves, prior: Cumulative, detail: float) -> Tuple[Leaves, Array, Array]:

@@ -18,7 +18,7 @@ from typing import Tuple
 
 import numpy as np
 
-from ..curve.blocks import room
+from ..curve.blocks import Blocks, room
 from ..curve.grid import Grid
 from ..release import Release
 from ..rules.budget import UNITS, path_units
@@ -26,6 +26,7 @@ from ..rules.time_axis import TimeAxis
 from ..rules.views import RICH, ViewCounts, block_of
 from .cumulative import Cumulative
 from .intervals import total_variance
+from .patches import EVEN, Patches, mass_of, refine
 from .prior import Leaning, lean
 from .side_by_side import split_together
 from .tree import Tree, gather
@@ -35,47 +36,10 @@ Array = np.ndarray
 ROUNDS = 3
 #: slices times patches that are read side by side; with more, memory would be the price
 MOST_TOGETHER = 1 << 24
-#: part of all mass that the prior spreads evenly: no place is impossible
-EVEN = 1e-6
 #: relative variance, beyond chance, of where in the map of its block a bin of time lies: so much,
 #: and so much more for each unit by which the totals of bins differ (places that have a rhythm may
 #: each have their own)
 UNKNOWN, OWN_RHYTHM = 0.05, 0.25
-
-
-@dataclass(frozen=True, eq=False)
-class Patches:
-    """Disjoint quadtree nodes that tile the allowed area, by increasing curve index."""
-
-    level: Array
-    index: Array
-    #: first curve index, at the grid's own level
-    start: Array
-
-    def holding(self, start: Array) -> Array:
-        """The patch that holds each curve index."""
-        return np.searchsorted(self.start, start, side="right") - 1
-
-
-def refine(grid: Grid, level: Array, index: Array) -> Patches:
-    """The finest of the given nodes everywhere; they are leaves of trees over the whole grid."""
-    start = index << 2 * (grid.order - level)
-    order = np.lexsort((level, start))
-    level, index, start = level[order], index[order], start[order]
-    last = np.append(start[1:] != start[:-1], True)  # of those that begin together, the finest
-    level, index, start = level[last], index[last], start[last]
-    stop = (index + 1) << 2 * (grid.order - level)
-    # one that holds the next is all covered by finer ones, but for what no point may lie in
-    kept = np.append(start[1:] >= stop[:-1], True)
-    return Patches(level[kept], index[kept], start[kept])
-
-
-def mass_of(grid: Grid, total: Cumulative, level: Array, index: Array) -> Array:
-    """Mass of all points in quadtree nodes."""
-    span = np.int64(4) ** (grid.order - level)
-    first, last = (grid.allowed_before(edge * span) for edge in (index, index + 1))
-    mass = total.upto(last.astype(np.float64)) - total.upto(first.astype(np.float64))
-    return np.maximum(mass, 0.0)  # rounding may leave a hair below nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +50,30 @@ class AxisMap:
     #: mass of all points in each patch; share of each slice there, a row a slice
     mass: Array
     share: Array
+    #: total of each slice
+    total: Array
+
+    def marginal(
+        self, blocks: Blocks, zone: Array, patch: Array, mass: Array, zones: int
+    ) -> "Tuple[Array, ...]":
+        """Mass, noise, cut, what is outside, and unbiased mass (`Estimate`), by zone and slice.
+
+        A row of the arguments: so much of the mass of all points in a patch lies in a zone; rows by
+        zone. The zones are made of ``blocks``.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class ForestMap(AxisMap):
+    """Those that a forest says, with a root a slice or a root a block of slices."""
+
     #: the forest, and the root of every slice in it
     leaning: Leaning
     root: Array
     #: leaf (a node of the forest) of each root on each patch, and the patch's share of its mass
     leaf: Array
-    #: total of each slice, its variance, and its share of its root
-    total: Array
+    #: variance of the total of each slice, and its share of its root
     variance: Array
     part: Array
     #: relative variance, beyond chance, of where in its root's map a slice lies
@@ -102,12 +83,9 @@ class AxisMap:
     def leaf_variance(self) -> Array:
         return self.leaning.leaf_variance()
 
-    def marginal(self, zone: Array, patch: Array, mass: Array, zones: int) -> "Tuple[Array, ...]":
-        """Mass, noise, cut and what is outside, by zone and slice.
-
-        A row of the arguments: so much of the mass of all points in a patch lies in a zone; rows by
-        zone.
-        """
+    def marginal(
+        self, blocks: Blocks, zone: Array, patch: Array, mass: Array, zones: int
+    ) -> "Tuple[Array, ...]":
         size = self.share.shape[0]
         found = [np.zeros((zones, size)) for _ in range(4)]
         whole, whole_mass = np.bincount(zone, mass, zones), max(float(self.mass.sum()), 1e-9)
@@ -125,7 +103,7 @@ class AxisMap:
             found[3][:, own] = outside[:, None] * part
             if own.size > 1:  # where in its block's map a bin of time lies was not measured
                 found[2][:, own] += estimate * (1 - part) + self.unknown * estimate**2
-        return tuple(found)
+        return (*found, found[0])
 
     def _unknown(
         self, root: int, zone: Array, patch: Array, mass: Array, zones: int
@@ -161,7 +139,7 @@ def by_zone(values: Array, zone: Array, zones: int) -> Array:
     return total
 
 
-def fit_axis(release: Release, number: int, total: Cumulative, grid: Grid) -> AxisMap:
+def fit_axis(release: Release, number: int, total: Cumulative, grid: Grid) -> ForestMap:
     """The maps of an axis, from its view of a release and the map of all points.
 
     ``grid`` may have fewer allowed cells than the release's own. A node without any of them is a
@@ -186,17 +164,34 @@ def fit_axis(release: Release, number: int, total: Cumulative, grid: Grid) -> Ax
         unknown = UNKNOWN + OWN_RHYTHM * apart
     else:
         tree = gather(release, asked, roots)
-        totals, variance = _add_up(tree.below[:size], tree.variance[:size], release)
-    above = np.bincount(root, totals, roots)
-    depth = 2 * tree.level
-    index = tree.index & ((np.int64(1) << depth) - 1)
+        totals, variance = add_up(tree.below[:size], tree.variance[:size], *_known(release))
+    trust = trust_of(release, release.size)
+    found = fit_forest(grid, tree, root, totals, variance, total, trust)
+    return replace(found, unknown=unknown)
+
+
+def trust_of(release: Release, n: float) -> float:
+    """How much the reading side by side counts for n points: half, up to all."""
+    worth = n * float(release.exact_epsilon) * path_units(release.neighbours) / UNITS
+    return (1 + worth / (worth + RICH)) / 2
+
+
+def fit_forest(
+    grid: Grid,
+    tree: Tree,
+    root: Array,
+    totals: Array,
+    variance: Array,
+    total: Cumulative,
+    trust: float,
+) -> ForestMap:
+    """The maps of slices from their forest, their totals, and the map of all points."""
+    above = np.bincount(root, totals, int(root[-1]) + 1)
+    index = tree.index & ((np.int64(1) << 2 * tree.level) - 1)
     area = room(grid, tree.level, index) / grid.n_cells
     prior = mass_of(grid, total, tree.level, index) + EVEN * max(total.total, 1.0) * area
     leaning = lean(tree, above, prior)
-    worth = release.size * float(release.exact_epsilon) * path_units(release.neighbours) / UNITS
-    trust = (1 + worth / (worth + RICH)) / 2  # half of it, up to all
-    found = _on_patches(grid, leaning, index, prior, root, totals, variance, total, trust)
-    return replace(found, unknown=unknown)
+    return _on_patches(grid, leaning, index, prior, root, totals, variance, total, trust)
 
 
 def _on_patches(
@@ -209,7 +204,7 @@ def _on_patches(
     variance: Array,
     total: Cumulative,
     trust: float,
-) -> AxisMap:
+) -> ForestMap:
     tree = leaning.tree
     leaves = np.flatnonzero(leaning.children_variance == 0)
     patches = refine(grid, tree.level[leaves], index[leaves])
@@ -238,7 +233,7 @@ def _on_patches(
         together = split_together(tree, above, patches.level, patches.index, whole)
         masses = masses + (together - masses) * trust
     share = rake(masses[root] * part[:, None], mass, totals)
-    return AxisMap(patches, mass, share, leaning, root, leaf, totals, variance, part)
+    return ForestMap(patches, mass, share, totals, leaning, root, leaf, variance, part)
 
 
 def close_gaps(masses: Array, column: Array) -> Array:
@@ -276,14 +271,19 @@ def rake(masses: Array, column: Array, row: Array) -> Array:
     return share
 
 
-def _add_up(said: Array, variance: Array, release: Release) -> Tuple[Array, Array]:
-    """Totals of slices that add up to n, and are not negative; and their variances."""
-    n, whole = float(release.size), float(variance.sum())
-    moved = said + (n - said.sum()) * variance / whole
+def add_up(said: Array, variance: Array, total: float, doubt: float) -> Tuple[Array, Array]:
+    """Totals that add up to another with variance ``doubt``, none negative; and theirs."""
+    whole = float(variance.sum())
+    moved = said + (total - said.sum()) * variance / whole
     left = variance - variance**2 / whole
-    totals = np.maximum(to_simplex(moved, n), EVEN * n)  # no slice is impossible
-    totals *= n / max(float(totals.sum()), 1e-300)
-    return totals, left + (variance / whole) ** 2 * total_variance(release)
+    totals = np.maximum(to_simplex(moved, total), EVEN * total)  # no slice is impossible
+    totals *= total / max(float(totals.sum()), 1e-300)
+    return totals, left + (variance / whole) ** 2 * doubt
+
+
+def _known(release: Release) -> Tuple[float, float]:
+    """The number of all points, and its variance."""
+    return float(release.size), total_variance(release)
 
 
 def _bins(
@@ -298,7 +298,7 @@ def _bins(
         own, own_spread = tree.below[:roots], tree.variance[:roots]
         variance = 1 / (1 / sums_spread + 1 / own_spread)
         blocks = variance * (sums / sums_spread + own / own_spread)
-    totals, left = _add_up(blocks, variance, release)
+    totals, left = add_up(blocks, variance, *_known(release))
     gap = (totals - sums) / sums_spread
     share = spread / sums_spread[root]
     bins, noise = said + gap[root] * spread, spread * (1 - share)

@@ -21,6 +21,10 @@ Array = np.ndarray
 
 DECODERS = ("default", "paper")
 NO_AXES = "This release has no categories and no times."
+NO_PRIOR = (
+    "Only adaptive releases, with or without axes, are read against a prior: a sort or a hybrid "
+    "release has no counts of places to weigh it with."
+)
 #: a place on the curve is read to 2^-8 of a cell's side, within what a float can hold
 _FINER = 8
 
@@ -53,6 +57,10 @@ class Decoded:
     def estimate_in(self, blocks: Blocks, zones: int) -> Estimate:
         """Mass in each zone, and what is unknown about it."""
         raise NotImplementedError
+
+    def read_against(self, prior: Cumulative) -> Decoded:
+        """The same, read against a public map, given as its F on the same grid."""
+        raise BadInputError(NO_PRIOR)
 
     def estimate_slices(self, blocks: Blocks, zones: int, axes: Sequence[int]) -> Estimate:
         """The same for every joint slice of some axes, where the release has any: a row a zone."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import List
+from typing import List, Optional
 
 import numpy as np
 
@@ -52,8 +52,10 @@ class Tree:
         return total
 
 
-def fit_tree(release: Release, counts: AdaptiveCounts, inside: Grid) -> Tree:
-    """The tree of an adaptive release, with the root's count held at n.
+def fit_tree(
+    release: Release, counts: AdaptiveCounts, inside: Grid, total: Optional[float] = None
+) -> Tree:
+    """The tree of an adaptive release, with the root's count held at n, or at another total.
 
     A node without a cell of ``inside`` is a known zero: its answers are noise and are left out.
     """
@@ -63,7 +65,7 @@ def fit_tree(release: Release, counts: AdaptiveCounts, inside: Grid) -> Tree:
     tree = gather(release, counts)
     level, parent, below, variance = tree.level, tree.parent, tree.below, tree.variance
     s, v, estimate = tree.children_below, tree.children_variance, tree.estimate
-    estimate[0] = release.size
+    estimate[0] = release.size if total is None else total
     for depth in range(1, int(level[-1]) + 1):
         here = np.arange(*np.searchsorted(level, [depth, depth + 1]))
         above = parent[here]

@@ -1,6 +1,7 @@
 """Reading a release with axes: the map of all points, and the maps of its slices.
 
-All points are read from the first view alone, exactly as from a release without axes. Every slice
+All points are read from the first view alone, as from a release without axes; where one category is
+apart, that view has two trees, and all points are their sum (`apart`). Every slice
 is that map times a share: of an axis as `axis_maps` has it, of several axes the product of their
 shares (as if, at each place, what and when were independent), corrected by the table category x
 time where the release has one. So the slices add up to the whole, and none is negative. Counts in
@@ -18,16 +19,16 @@ import numpy as np
 from ..curve.blocks import Blocks
 from ..curve.grid import Grid
 from ..release import Release
-from .adaptive import DecodedTree, fit_counts
-from .axis_maps import AxisMap, Patches, by_zone, even_out, fit_axis, mass_of, refine
+from ..rules.views import ViewCounts
+from .adaptive import DecodedLeaves, DecodedTree, fit_counts
+from .apart import Groups, estimate_all, fit_apart, read_groups
+from .axis_maps import AxisMap, by_zone, even_out, fit_axis
 from .coverage import cover_leaves
 from .cumulative import Cumulative
-from .decode import Decoded, refuse_paper
-from .density import raster_of_leaves
+from .decode import refuse_paper
 from .intervals import Estimate, total_variance
 from .leaves import Leaves, place_leaves
-from .parabola import Parabolas, fit_parabolas
-from .points import locate_in_leaves
+from .patches import Patches, mass_of, refine
 from .tree import noise_variance
 from .zone_table import ZoneTable, correct, read_table
 
@@ -46,19 +47,52 @@ Chosen = Mapping[int, Sequence[int]]
 def decode(release: Release, decoder: str, inside: Grid) -> DecodedViews:
     """The map of all points; those of slices are made when they are asked for."""
     refuse_paper(decoder)
-    leaves, tree = fit_counts(release, release.measured.part(0), inside)  # type: ignore[attr-defined]
-    return DecodedViews(release, inside, leaves.cumulative(), leaves, tree)
+    counts: ViewCounts = release.measured  # type: ignore[assignment]
+    apart = counts.apart(release)
+    if apart is not None:
+        return _joined(read_groups(release, apart, inside))
+    leaves, tree = fit_counts(release, counts.part(0), inside)
+    return _alone(DecodedTree(release, inside, leaves.cumulative(), leaves, tree))
+
+
+def _alone(tree: DecodedTree) -> DecodedViews:
+    return DecodedViews(tree.release, tree.grid, tree.cumulative, tree.leaves, tree)
+
+
+def _joined(groups: Groups) -> DecodedViews:
+    (others, leaves), first = groups.join(), groups.first
+    release, grid = first.release, first.grid
+    return DecodedViews(release, grid, leaves.cumulative(), leaves, first, groups, others)
 
 
 @dataclass(frozen=True, eq=False)
-class DecodedViews(DecodedTree):
+class DecodedViews(DecodedLeaves):
     """What a release with axes says about all points, and about slices of them."""
+
+    #: the tree of all points, or of the category that is apart
+    first: DecodedTree
+    groups: Optional[Groups] = None
+    others: Optional[DecodedTree] = None
+
+    def read_against(self, prior: Cumulative) -> DecodedViews:
+        first = self.first.read_against(prior)
+        return _alone(first) if self.groups is None else _joined(replace(self.groups, first=first))
+
+    def estimate_in(self, blocks: Blocks, zones: int) -> Estimate:
+        if self.groups is None or self.others is None:
+            return self.first.estimate_in(blocks, zones)
+        return estimate_all(self.groups, self.others, self.leaves, blocks, zones)
 
     @cached_property
     def maps(self) -> List[AxisMap]:
         """The maps of each axis."""
-        numbers = range(1, len(self.release.axes) + 1)
-        return [fit_axis(self.release, number, self.cumulative, self.grid) for number in numbers]
+        found: List[AxisMap] = []
+        for number in range(1, len(self.release.axes) + 1):
+            if number == 1 and self.groups is not None and self.others is not None:
+                found.append(fit_apart(self.release, self.groups, self.others))
+            else:
+                found.append(fit_axis(self.release, number, self.cumulative, self.grid))
+        return found
 
     @cached_property
     def patches(self) -> Patches:
@@ -165,7 +199,7 @@ class DecodedViews(DecodedTree):
         parts = []
         for axis in axes:
             own = self.maps[axis].patches.holding(self.patches.start)
-            parts.append(self.maps[axis].marginal(zone, own[patch], mass, zones))
+            parts.append(self.maps[axis].marginal(blocks, zone, own[patch], mass, zones))
         shape = [self.release.axes[axis].size for axis in axes]
         joint = np.empty((zones, int(np.prod(shape))))
         for number, slices in enumerate(np.ndindex(*shape[:-1])):
@@ -176,6 +210,8 @@ class DecodedViews(DecodedTree):
                 shares[:, patch] * mass, zone, zones
             )
         found = self._joint(joint, parts, shape, whole)
+        if axes[0] == 0 and self.groups is not None:  # its maps know how far all points are known
+            return found
         # a slice is a share of all that is there, which itself is not known exactly
         every = self.estimate_in(blocks, zones)
         square = (joint / whole[:, None]) ** 2
@@ -198,11 +234,8 @@ class DecodedViews(DecodedTree):
         """Variances of products: each axis brings its own, and what they do together is unknown."""
         noise, cut = np.zeros_like(joint), np.zeros_like(joint)
         outside = np.full(joint.shape, np.inf)
-        for number, (mass, its_noise, its_cut, its_outside) in enumerate(parts):
-            spread = [
-                self._spread_out(value, number, shape)
-                for value in (mass, its_noise, its_cut, its_outside)
-            ]
+        for number, part in enumerate(parts):
+            spread = [self._spread_out(value, number, shape) for value in part]
             ratio = np.ones_like(joint)
             for other, (others, *_) in enumerate(parts):
                 if other != number:
@@ -210,13 +243,14 @@ class DecodedViews(DecodedTree):
             noise += ratio**2 * spread[1]
             cut += ratio**2 * spread[2]
             outside = np.minimum(outside, spread[0] + spread[3])
+        unbiased = joint
         if len(parts) == 1:
-            outside = parts[0][3]
+            outside, unbiased = parts[0][3:]
         else:
             cut += joint + TOGETHER * joint**2
         n = max(self.release.size, 1)
         noise += (joint / n) ** 2 * total_variance(self.release)
-        return Estimate(joint, noise, cut, outside, joint, np.zeros_like(joint))
+        return Estimate(joint, noise, cut, outside, unbiased, np.zeros_like(joint))
 
     @staticmethod
     def _spread_out(values: Array, axis: int, shape: List[int]) -> Array:
@@ -274,10 +308,9 @@ def _label(masses: Array, upto: Array, points: int) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class DecodedSlice(Decoded):
+class DecodedSlice(DecodedLeaves):
     """What a release says about the points in some slices; read like any other."""
 
-    leaves: Leaves
     whole: DecodedViews
     chosen: Chosen
 
@@ -303,13 +336,4 @@ class DecodedSlice(Decoded):
         return Estimate(*(part[:, columns].sum(axis=1) for part in parts))
 
     def _locate(self, mass: Array, diffuse: bool) -> Tuple[Array, Array]:
-        scaled = mass * (self.cumulative.total / max(self.n, 1))
-        shape = self._parabolas if diffuse else None
-        return locate_in_leaves(self.leaves, self.cumulative.mass, scaled, shape)
-
-    @cached_property
-    def _parabolas(self) -> Parabolas:
-        return fit_parabolas(self.leaves)
-
-    def raster(self, level: int) -> Array:
-        return raster_of_leaves(self.leaves, level)
+        return super()._locate(mass * (self.cumulative.total / max(self.n, 1)), diffuse)

@@ -6,11 +6,17 @@ with a root a category, or a root a block of time; where there is enough to see,
 category x time is a view with no tree at all. So is a table of zones that were declared beforehand
 by all joint slices, which takes a third of the budget before all others.
 
+Where the noisy totals say that one category of the first axis has half of all points, it is set
+*apart*: the first view then has two roots, that category and all others, and the axis's view has
+trees for the others alone. A record lies under one root or the other, so the category apart spends
+on its own tree what the others share between a tree of them all and one of each.
+
 Why it is private. A record has one cell and one joint slice, so that in each view it lies under
 one root and on one path, and in one zone at most. What a view asks of one path adds up to at most
-its share, and the shares add up to the ``budget`` of a path: whatever the answers were, the rates
-of all questions that contain one (cell, slice) add up to at most ``budget``. Which questions these
-are follows from public settings and noisy answers.
+its share, and the shares add up to the ``budget`` of a path; of a category apart the first view has
+the share of the axis, too, which then asks nothing of it but its total. Whatever the answers were,
+the rates of all questions that contain one (cell, slice) add up to at most ``budget``. Which
+questions these are follows from public settings and noisy answers.
 """
 
 from __future__ import annotations
@@ -24,7 +30,8 @@ import numpy as np
 from ..curve.declared import DeclaredZones
 from ..curve.grid import Grid
 from ..errors import BadInputError
-from .adaptive import FIXED, AdaptiveCounts, most_spent, thresholds, walk, walk_forest
+from .adaptive import FIXED, AdaptiveCounts, most_spent, thresholds, walk_forest
+from .adaptive import C as ALL
 from .axes import Axis
 from .budget import MOST_POINTS, PERSON_UNITS, UNITS, path_units
 from .measured import Measured, refuse
@@ -47,6 +54,9 @@ TIME, LITTLE_TIME = 5, 2
 TABLE = 1
 #: points times epsilon of a path that a bin beside categories and a cell of the table must be worth
 WORTH_A_BIN, WORTH_A_CELL = 60, 250
+#: percent of a path of its others, where a category is apart, for the tree of them all, and not for
+#: one of each: from the first to the second, halfway at so many points times epsilon of a path
+OTHERS, RICH_OTHERS, HALFWAY = 45, 88, 10_000
 #: percent of a view's budget for the totals of its slices; all of it for time in a single block
 CATEGORY_TOTALS, TIME_TOTALS = 10, 50
 #: a block of time is worth so many nodes
@@ -105,6 +115,27 @@ class ViewCounts(Measured):
         key = ((self.slice[here] - first) << 2 * level) + self.index[here]
         return AdaptiveCounts(level, key, self.rate[here], self.value[here])
 
+    def apart(self, release: Release) -> Optional[int]:
+        """The category of the first axis that is apart, if one is."""
+        if isinstance(release.axes[0], TimeAxis):
+            return None
+        size = release.axes[0].size
+        total = (self.view == 1) & (self.level == 0) & (self.slice < size)
+        units = self.units_of(release.unit, release.max_points)
+        return largest(masses(self.value[total][:size], release.size, units), release.size)
+
+    def others(self, size: int, apart: int) -> AdaptiveCounts:
+        """What was asked of each of the other categories: their totals, then their trees."""
+        total, trees = self.part(1, 0, size), self.part(1, size, size - 1)
+        kept = total.index != apart
+        root = (total.index - (total.index > apart))[kept]
+        return AdaptiveCounts(
+            np.concatenate([total.level[kept], trees.level]),
+            np.concatenate([root, trees.index]),
+            np.concatenate([total.rate[kept], trees.rate]),
+            np.concatenate([total.value[kept], trees.value]),
+        )
+
     def check(self, release: Release) -> List[str]:
         """Replay the rule on the published values."""
         if len({part.shape for part in self.arrays().values()}) != 1:
@@ -128,7 +159,8 @@ class ViewCounts(Measured):
         ask_views(release.grid, axes, release.n, epsilon, budget, answer, units, release.zones)
         if done != self.level.size:
             refuse("it has more nodes than the rule asks for")
-        spent = sum(self._most_spent(number, axes) for number in range(len(axes) + 2))
+        spent = self._most_spent_first(axes[0].size, self.apart(release))
+        spent += sum(self._most_spent(number, axes) for number in range(2, len(axes) + 2))
         spent += int(self.rate[self.view == len(axes) + 2].max(initial=0))  # a zone, or none
         if spent > budget:
             refuse("a cell of a slice spends more than its budget")
@@ -138,9 +170,21 @@ class ViewCounts(Measured):
             f"(at most {spent} of {budget} units).",
         ]
 
+    def _most_spent_first(self, size: int, apart: Optional[int]) -> int:
+        """The largest sum of rates on any path of the first two views together."""
+        every = np.iinfo(np.int64).max
+        if apart is None:
+            return most_spent(self.part(0)) + self._most_spent_of(1, size)
+        total = most_spent(self.part(1, 0, size))
+        others = most_spent(self.part(0, 1)) + most_spent(self.part(1, size, every - size))
+        return total + max(most_spent(self.part(0)), others)
+
     def _most_spent(self, view: int, axes: Sequence[Axis]) -> int:
         """The largest sum of rates on any path of a view; bins of time and their blocks add up."""
-        size = axes[view - 1].size if 0 < view <= len(axes) else int(self.slice.max(initial=0)) + 1
+        every = int(self.slice.max(initial=0)) + 1
+        return self._most_spent_of(view, axes[view - 1].size if view <= len(axes) else every)
+
+    def _most_spent_of(self, view: int, size: int) -> int:
         rest = int(self.slice.max(initial=0)) + 1 - size
         parts = [self.part(view, 0, size), self.part(view, size, max(rest, 0))]
         return sum(most_spent(part) for part in parts)
@@ -224,61 +268,131 @@ def ask_views(
     if zones is not None:
         check_zone_cells(zones.size, axes)
         own = zone_units(zones.size, axes, n, epsilon, budget)
-    share = shares(axes, n, epsilon, budget - own)
-    whole = View(0, np.zeros(every.size, np.int64), 1)
-    walk(grid, n, epsilon, share[0], lambda *node: note(whole, *node), units)
+    path = budget - own
+    share = shares(axes, n, epsilon, path)
+    ask = _Questions(grid, max(n, 0), epsilon, units, note)
     below = every.size
     for number, axis in enumerate(axes, start=1):
         below //= axis.size
         view = View(number, every // below % axis.size, axis.size)
-        _ask_axis(grid, axis, view, max(n, 0), epsilon, share[number], note, units)
+        if number == 1 and isinstance(axis, TimeAxis):
+            ask.all_records(every, share[0])
+        if isinstance(axis, TimeAxis):
+            ask.times(view, share[number])
+        elif number == 1:
+            ask.first_categories(view, share[0], share[1], path)
+        else:
+            ask.categories(view, share[number])
     if len(share) > len(axes) + 1:
-        table = View(len(share) - 1, every, every.size)
-        _ask_roots(table, share[-1], note)
+        ask.roots(View(len(share) - 1, every, every.size), share[-1])
     if own and zones is not None:
-        _ask_roots(View(len(axes) + 2, every, every.size * zones.size, 0, zones), own, note)
+        ask.roots(View(len(axes) + 2, every, every.size * zones.size, 0, zones), own)
     return ViewCounts(*(np.concatenate(parts) for parts in zip(*asked)))
 
 
-def _ask_axis(
-    grid: Grid,
-    axis: Axis,
-    view: View,
-    n: int,
-    epsilon: Fraction,
-    share: int,
-    note: Answer,
-    units: int,
-) -> None:
-    """Totals of the slices first, then a forest over them, or over blocks of them."""
-    timed = isinstance(axis, TimeAxis)
-    first = share * (TIME_TOTALS if timed else CATEGORY_TOTALS) // 100
-    rest = share - first
-    blocks = block_count(axis.size, n, epsilon, rest) if timed else axis.size
-    if timed and blocks == 1 < axis.size:  # the map of all points is known better from its own view
-        _ask_roots(view, share, note)
-        return
-    noisy = _ask_roots(view, first, note)
-    fine = FIXED // units
-    mass = np.array(project([value * fine for value in noisy.tolist()], n * FIXED), np.int64)
-    if timed:
-        block = block_of(axis.size, blocks)
-        view = View(view.number, block[view.owner], blocks, axis.size)
+@dataclass(frozen=True, eq=False)
+class _Questions:
+    """Public settings, and who answers; every method asks a view, or a part of one."""
+
+    grid: Grid
+    n: int
+    epsilon: Fraction
+    units: int
+    note: Answer
+
+    def all_records(self, slices: Array, share: int) -> None:
+        """The map of all points."""
+        mass = np.array([self.n * FIXED], np.int64)
+        self._forest(View(0, np.zeros(slices.size, np.int64), 1), mass, [share], ALL, least=1)
+
+    def first_categories(self, view: View, all_share: int, own_share: int, path: int) -> None:
+        """The first axis and the map of all points, which are divided otherwise with one apart."""
+        first = own_share * CATEGORY_TOTALS // 100
+        mass, rest = self._totals(view, first), own_share - first
+        apart = largest(mass, self.n)
+        if apart is None:
+            self.all_records(view.owner, all_share)
+            self._forest(view, mass, [rest] * view.roots, C, least=int(view.roots == 1))
+            return
+        whole, others = all_share + rest, np.delete(mass, apart)
+        tree = others_units(view.roots, self.n * self.epsilon * path / UNITS, whole)
+        groups = View(0, (view.owner != apart).astype(np.int64), 2)
+        pair = np.array([mass[apart], others.sum()])
+        self._forest(groups, pair, [whole, tree], ALL, least=1)
+        if tree < whole:
+            root = np.where(view.owner == apart, -1, view.owner - (view.owner > apart))
+            view = View(view.number, root, others.size, view.roots)
+            self._forest(view, others, [whole - tree] * others.size, C)
+
+    def categories(self, view: View, share: int) -> None:
+        """Totals of the categories first, then a forest over them."""
+        first = share * CATEGORY_TOTALS // 100
+        mass, rest = self._totals(view, first), [share - first] * view.roots
+        # a single root holds all records, which is known
+        self._forest(view, mass, rest, C, least=int(view.roots == 1))
+
+    def times(self, view: View, share: int) -> None:
+        """Totals of the bins first, then a forest over blocks of them."""
+        bins, first = view.roots, share * TIME_TOTALS // 100
+        blocks = block_count(bins, self.n, self.epsilon, share - first)
+        if blocks == 1 < bins:  # the map of all points is known better from its own view
+            self.roots(view, share)
+            return
+        mass, block = self._totals(view, first), block_of(bins, blocks)
         mass = np.add.reduceat(mass, np.searchsorted(block, np.arange(blocks)))
-    walk_forest(
-        grid,
-        mass,
-        np.full(mass.size, rest, np.int64),
-        thresholds(n, epsilon, rest, C),
-        lambda *node: note(view, *node),
-        units,
-        least=int(view.roots == 1),  # a single root holds all records, which is known
-    )
+        view = View(view.number, block[view.owner], blocks, bins)
+        self._forest(view, mass, [share - first] * blocks, C, least=int(blocks == 1))
+
+    def roots(self, view: View, rate: int) -> Array:
+        """All roots once."""
+        key = np.arange(view.roots, dtype=np.int64)
+        return self.note(view, 0, key, np.full(view.roots, rate, np.int64))
+
+    def _totals(self, view: View, rate: int) -> Array:
+        return masses(self.roots(view, rate), self.n, self.units)
+
+    def _forest(
+        self, view: View, mass: Array, budget: Sequence[int], c: int, least: int = 0
+    ) -> None:
+        walk_forest(
+            self.grid,
+            mass,
+            np.array(budget, np.int64),
+            thresholds(self.n, self.epsilon, max(budget), c),
+            lambda *node: self.note(view, *node),
+            self.units,
+            least,
+        )
 
 
-def _ask_roots(view: View, rate: int, note: Answer) -> Array:
-    key = np.arange(view.roots, dtype=np.int64)
-    return note(view, 0, key, np.full(view.roots, rate, np.int64))
+def masses(noisy: Array, n: int, units: int) -> Array:
+    """Masses of roots that add up to n, in FIXED, from their noisy totals."""
+    fine = FIXED // units
+    return np.array(project([value * fine for value in noisy.tolist()], n * FIXED), np.int64)
+
+
+def largest(mass: Array, n: int) -> Optional[int]:
+    """The root that has half of all n points, or more, if there is one among several.
+
+    >>> largest(np.array([1, 3]) * FIXED, 4), largest(np.array([1, 1, 1]) * FIXED, 3)
+    (1, None)
+    """
+    first = int(np.argmax(mass))
+    return first if mass.size > 1 and n > 0 and 2 * int(mass[first]) >= n * FIXED else None
+
+
+def others_units(categories: int, worth: Fraction, whole: int) -> int:
+    """Units of a path for the tree of all the others of a category apart; the rest is for each.
+
+    Of one other there is nothing else to ask.
+
+    >>> others_units(2, Fraction(0), 100), others_units(3, Fraction(0), 100)
+    (100, 45)
+    """
+    if categories == 2:
+        return whole
+    percent = OTHERS + (RICH_OTHERS - OTHERS) * worth / (worth + HALFWAY)
+    return whole * percent.numerator // (100 * percent.denominator)
 
 
 def block_count(bins: int, n: int, epsilon: Fraction, rate: int) -> int:

@@ -18,7 +18,6 @@ from dpsort_geo.core.private import adaptive
 from dpsort_geo.core.private.cells import count_cells
 from dpsort_geo.core.private.publish import measure
 from dpsort_geo.core.public import against, prior
-from dpsort_geo.core.public.against import read_against
 from dpsort_geo.core.public.counts import count_within, quantiles
 from dpsort_geo.core.public.cumulative import Cumulative
 from dpsort_geo.core.public.decode import Decoded, decode
@@ -79,9 +78,9 @@ def test_masses_are_never_negative_and_add_up_to_n(
     map_ = Cumulative(place, np.concatenate([[0.0], np.cumsum(jumps)]))
     if not map_.total > 0:
         with pytest.raises(BadInputError, match="no weight inside the domain"):
-            read_against(alone, map_)
+            alone.read_against(map_)
         return
-    found: Any = read_against(alone, map_)
+    found: Any = alone.read_against(map_)
     assert (found.leaves.mass >= 0).all()
     assert found.leaves.mass.sum() == pytest.approx(alone.n)
     assert found.n == alone.n and found.cumulative.total == alone.n
@@ -96,7 +95,7 @@ def test_masses_are_never_negative_and_add_up_to_n(
 def test_a_map_of_the_area_alone_changes_next_to_nothing() -> None:
     alone = released(towns(3000, 1), "1", 1)
     even = Cumulative(np.array([0.0, alone.grid.n_cells]), np.array([0.0, 1.0]))
-    found: Any = read_against(alone, even)
+    found: Any = alone.read_against(even)
     assert found.against.trust == pytest.approx(1 / (1 + np.exp(4.0)))
     assert found.against.detail < against._HARDLY
     moved = np.abs(found.leaves.mass - alone.leaves.mass).sum()  # type: ignore[attr-defined]
@@ -109,7 +108,7 @@ def test_a_prior_that_is_the_truth_helps(epsilon: str) -> None:
     truth = released(towns(300_000, 3), "100", 3).cumulative
     readings = [released(at, epsilon, seed) for seed in range(4)]
     alone = np.mean([error(one, at) for one in readings])
-    helped = np.mean([error(read_against(one, truth), at) for one in readings])
+    helped = np.mean([error(one.read_against(truth), at) for one in readings])
     assert helped < 0.9 * alone
 
 
@@ -123,12 +122,12 @@ def test_a_town_that_moved_does_not_spoil_what_the_map_says_of_the_others(
     at[moved] = SIDE - 1e-6 - at[moved]
     readings = [released(at, "1", seed) for seed in range(4)]
     alone = np.mean([error(one, at) for one in readings])
-    helped = np.mean([error(read_against(one, before), at) for one in readings])
+    helped = np.mean([error(one.read_against(before), at) for one in readings])
     assert helped < 0.85 * alone
     for rho in (0.03, 0.3, 3.0):
         with monkeypatch.context() as mutant:
             mutant.setattr(prior, "UNEVEN", (rho,))
-            same = np.mean([error(read_against(one, before), at) for one in readings])
+            same = np.mean([error(one.read_against(before), at) for one in readings])
         assert same > 1.05 * helped
 
 
@@ -141,10 +140,10 @@ def test_an_irrelevant_prior_does_not_hurt_and_without_learning_it_would(
     for epsilon in ("0.1", "1", "3"):
         readings = [released(at, epsilon, seed) for seed in range(4)]
         alone = np.mean([error(one, at) for one in readings])
-        assert np.mean([error(read_against(one, elsewhere), at) for one in readings]) < 1.02 * alone
+        assert np.mean([error(one.read_against(elsewhere), at) for one in readings]) < 1.02 * alone
         with monkeypatch.context() as mutant:
             mutant.setattr(against, "relevance", lambda *_: 1.0)
-            hurt = np.mean([error(read_against(one, elsewhere), at) for one in readings])
+            hurt = np.mean([error(one.read_against(elsewhere), at) for one in readings])
         assert hurt > 1.05 * alone
 
 
@@ -161,7 +160,7 @@ def test_intervals_hold_as_often_as_without_a_prior() -> None:
         at = towns(3000, 10 + seed)
         truth = np.histogram2d(at[:, 1], at[:, 0], bins=7, range=[[0, SIDE]] * 2)[0].reshape(-1)
         alone = released(at, "1", seed)
-        for name, one in (("alone", alone), ("against", read_against(alone, before))):
+        for name, one in (("alone", alone), ("against", alone.read_against(before))):
             _, low, high = count_within(one, zones)
             held[name].append((low <= truth) & (truth <= high))
     assert np.mean(held["against"]) > 0.85
@@ -171,7 +170,7 @@ def test_intervals_hold_as_often_as_without_a_prior() -> None:
 def test_quantiles_and_counts_follow_the_prior() -> None:
     alone = released(towns(3000, 7), "0.1", 7)
     before = released(towns(100_000, 8), "10", 8).cumulative
-    found = read_against(alone, before)
+    found = alone.read_against(before)
     everything = [np.array([[0, 0], [SIDE, 0], [SIDE, SIDE], [0, SIDE]])]
     estimate, low, high = count_within(found, [everything])
     assert (estimate[0], low[0], high[0]) == (3000, 3000, 3000)
@@ -182,4 +181,4 @@ def test_quantiles_and_counts_follow_the_prior() -> None:
 def test_what_has_no_counts_of_places_is_refused(method: str) -> None:
     decoded = decode(measure(count_cells(grid(), *towns(900, 1).T), "1", method))
     with pytest.raises(BadInputError, match="Only adaptive releases"):
-        read_against(decoded, decoded.cumulative)
+        decoded.read_against(decoded.cumulative)
