@@ -13,7 +13,7 @@ import pandas as pd
 import shapely
 
 from ..core.errors import BadInputError
-from ..core.public.compare import compare_counts, compare_zones, slice_correlation
+from ..core.public.compare import compare_counts, compare_zones
 from ..core.public.counts import RELIABLE, Counts, count_table, zone_areas, zone_lengths
 from .axes import choose
 from .zones import Zones, zone_frame
@@ -123,7 +123,8 @@ def _slices_apart(release: Release, own: Dict[str, Any], other: Dict[str, Any]) 
     one, two = (choose(axes, some) if some else {} for some in (own, other))
     for axis in sorted(set(one) & set(two)):
         if not set(one[axis]) & set(two[axis]):
-            return slice_correlation(len(one[axis]), len(two[axis]), axes[axis].size)
+            decoded: Any = release.decoded
+            return float(decoded.slice_correlation(axis, one[axis], two[axis]))
     raise BadInputError(
         "In zones that overlap only slices without a common point can be compared, such as two "
         "categories or two months."

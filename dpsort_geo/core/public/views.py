@@ -23,6 +23,7 @@ from ..rules.views import ViewCounts
 from .adaptive import DecodedLeaves, DecodedTree, fit_counts
 from .apart import Groups, estimate_all, fit_apart, read_groups
 from .axis_maps import AxisMap, by_zone, even_out, fit_axis
+from .compare import slice_correlation
 from .coverage import cover_leaves
 from .cumulative import Cumulative
 from .decode import refuse_paper
@@ -125,6 +126,14 @@ class DecodedViews(DecodedLeaves):
     def _leaf_patch(self) -> Array:
         leaves = self.fine_leaves
         return self.patches.holding(leaves.index << 2 * (self.grid.order - leaves.level))
+
+    def slice_correlation(self, axis: int, one: Sequence[int], two: Sequence[int]) -> float:
+        """Correlation of the errors of slices of an axis at one place, none of them in both."""
+        size, many = self.release.axes[axis].size, [len(one), len(two)]
+        if axis == 0 and self.groups is not None:  # two trees, whose noise is independent
+            size -= 1
+            many = [len(own) - (self.groups.apart in own) for own in (one, two)]
+        return slice_correlation(many[0], many[1], size) if all(many) else 0.0
 
     def axis_share(self, number: int) -> Array:
         """Share of each slice of an axis on each patch."""

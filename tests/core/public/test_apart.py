@@ -152,6 +152,19 @@ def test_both_trees_are_read_within_a_boundary_and_against_a_map():
     assert errors[1] < 0.9 * errors[0]
 
 
+def test_errors_of_the_category_apart_and_of_the_others_are_independent():
+    found = [decode(made(seed=seed)) for seed in range(60)]
+    place = [np.array([[0, 0], [48, 0], [48, 60], [0, 60.0]])]
+    masses = np.array(
+        [one.estimate_slices(zone_blocks(one, [place]), 1, [0]).mass[0] for one in found]
+    )
+    # of 60 pairs with correlation 0 one in a million is beyond 0.6
+    assert abs(np.corrcoef(masses[:, 1], masses[:, 2])[0, 1]) < 0.6
+    assert found[0].slice_correlation(0, [1], [2]) == 0
+    assert found[0].slice_correlation(0, [0], [2]) == pytest.approx(-1)
+    assert found[0].slice_correlation(1, [0], [1]) == pytest.approx(-1 / 11)
+
+
 def test_intervals_of_categories_hold():
     held, cells = 0, 0
     (x, y), (kind, _) = records()
