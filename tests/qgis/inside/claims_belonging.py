@@ -204,4 +204,4 @@ class Belonging(unittest.TestCase):
                 "working": crs_text(area.working_crs),
             }
         (FOLDER / "same.grids.json").write_text(json.dumps(found))
-        self.assertEqual(len(found), 8)
+        self.assertEqual(len(found), 9)
