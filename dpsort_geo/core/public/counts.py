@@ -107,6 +107,15 @@ def count_slices(
     return estimate, low, high
 
 
+def room_in(decoded: Decoded, zones: Sequence[Rings]) -> Array:
+    """The share of all allowed cells that lies in each zone."""
+    parts = [np.zeros(0)]
+    for first in range(0, len(zones), _MOST_ZONES):
+        some = zones[first : first + _MOST_ZONES]
+        parts.append(share_of_cells(decoded.grid, zone_blocks(decoded, some), len(some)))
+    return np.concatenate(parts)
+
+
 def check_confidence(confidence: float) -> None:
     """Refuse what is not a share of all intervals."""
     if not 0 < confidence < 1:
