@@ -19,9 +19,8 @@ from ..core.public.counts import (
     check_confidence,
     count_slices,
     count_table,
+    covered_share,
     room_in,
-    zone_areas,
-    zone_lengths,
 )
 from ..core.rules.time_axis import TimeAxis
 from .axes import SeriesFrame, axis_number, choose, label_values
@@ -128,13 +127,8 @@ def covered(
     release: Release, shapes: List[Any], rings: List[List[Array]], crs: Any, room: Array
 ) -> Array:
     """Which share of each zone's area lies in the domain; ``room`` is its share of all cells."""
-    grid = release.domain.grid
-    area, length = zone_areas(rings), zone_lengths(rings)
-    inside = room * grid.n_cells * grid.cell**2
-    share = np.divide(inside, area, out=np.zeros(area.size), where=area > 0)
-    # the cells of a mask are counted whole or not at all: half of each along the outline may miss
-    share[(inside > 0) & (inside + length * grid.cell / 2 >= area)] = 1.0
-    return np.round(np.minimum(share, 1.0) * release.domain.share_near(shapes, crs), _PLACES)
+    share = covered_share(release.domain.grid, rings, room)
+    return np.round(share * release.domain.share_near(shapes, crs), _PLACES)
 
 
 def compare(release: Release, zones: Zones, a: Any, b: Any, confidence: float) -> pd.DataFrame:
