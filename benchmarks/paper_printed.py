@@ -85,7 +85,7 @@ STEPS = (
     ),
     (
         "Density by Voronoi cells on the curve",
-        "`core.public.cumulative.Cumulative.spread`",
+        "`core.public.cumulative.Cumulative.diffuse`",
         "",
     ),
     ("Range counts", "`release.count_within`", "with intervals, which the paper has not"),

@@ -10,7 +10,7 @@ import click
 from ..core.errors import BadInputError
 from ..core.rules.budget import exact_epsilon
 from .arguments import make_domain
-from .options import domain_options, epsilon_option, json_option
+from .options import area_options, epsilon_option, json_option
 from .words import list_examples, say
 
 #: mechanisms are compared on 256 x 256 cells
@@ -29,7 +29,8 @@ _WARNING = (
 )
 @click.argument("points", metavar="IN", type=click.Path())
 @epsilon_option()
-@domain_options
+@area_options
+@click.option("--order", type=int, hidden=True)
 @click.option("--repeats", type=click.IntRange(1, 100), default=3, show_default=True)
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the experiment's noise.")
 @click.option("--plot", type=click.Path(), metavar="PNG", help="Draw the table (matplotlib).")
@@ -38,7 +39,10 @@ def compare(
     points: str, epsilon: str, repeats: int, seed: int, plot: Optional[str], as_json: bool,
     order: Optional[int], **domain: Any,
 ) -> None:  # fmt: skip
-    """Run our mechanisms and others on PUBLIC or SYNTHETIC points and print their errors."""
+    """Run our mechanisms and others on PUBLIC or SYNTHETIC points and print their errors.
+
+    All of them get the same 256 x 256 cells.
+    """
     import numpy as np
 
     from ..compare.contest import contest

@@ -27,7 +27,7 @@ def inspect(file: str, as_json: bool) -> None:
     """Print the privacy statement of FILE: a release, or points written from one."""
     facts = _collect_facts(file)
     width = max(map(len, facts)) + 1
-    text = "\n".join(f"{key + ':':<{width}}  {value}" for key, value in facts.items())
+    text = "\n".join(f"{key + ':':<{width}}  {_shown(value)}" for key, value in facts.items())
     say(as_json, facts, text)
 
 
@@ -46,6 +46,11 @@ def verify(release: str, as_json: bool) -> None:
     """
     checks = load_release(release).verify()
     say(as_json, {"verified": True, "checks": checks}, "\n".join(f"ok  {line}" for line in checks))
+
+
+def _shown(value: Any) -> str:
+    """Numbers with thousands, as people write them."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def _collect_facts(file: str) -> Dict[str, Any]:

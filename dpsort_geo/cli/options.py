@@ -52,7 +52,7 @@ neighbours_option = click.option(
 )  # fmt: skip
 
 #: where points may lie: a box or a polygon, public knowledge
-domain_options = join(
+area_options = join(
     click.option(
         "--bounds", type=float, nargs=4, metavar="W S E N", help="Box: the domain, in --crs."
     ),
@@ -63,6 +63,10 @@ domain_options = join(
     click.option(
         "--crs", metavar="CRS", help="CRS of --bounds, such as EPSG:4326; required with them."
     ),
+)
+#: the same, and how finely it is cut
+domain_options = join(
+    area_options,
     click.option(
         "--resolution", type=float, metavar="METRES",
         help="Smallest detail that readers will ask for.",

@@ -28,7 +28,7 @@ from .options import (
     zones_layer_option,
 )
 from .progress import NOTHING, Progress, StoppedError
-from .words import fit, list_examples, say, show_warnings, speak_shell
+from .words import drop_fractions, fit, list_examples, say, show_warnings, speak_shell
 
 #: said once, after the release is safe: it is advice, not a warning
 _BOX = (
@@ -91,9 +91,10 @@ def plan(
     if made.zones is not None:
         table = made.zones.drop(columns=made.zones.geometry.name)
         facts["zones"] = json.loads(table.to_json(orient="records"))
+        shown = drop_fractions(table)
         for name in ("expected", "half_width"):
-            table[name] = ["" if x != x else f"{x:,.0f}" for x in table[name]]
-        text += f"\n\n{table.to_string(index=False)}"
+            shown[name] = ["" if x != x else f"{x:,.0f}" for x in table[name]]
+        text += f"\n\n{shown.to_string(index=False)}"
     say(as_json, facts, text)
 
 

@@ -173,7 +173,7 @@ def count(
     frame = read_frame(zones, zones_layer)
     counted = read.count_within(frame, confidence=confidence, by=slices, per=per)
     if out == "-":
-        say_table(as_json, counted)
+        say_table(as_json, counted, per)
         return None
     refuse_to_overwrite(out, release, zones)
     write_frame(out, counted, read.statement())

@@ -9,7 +9,7 @@ import textwrap
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Dict, Iterator
+from typing import Any, Dict, Iterator, Optional
 
 import click
 
@@ -91,20 +91,36 @@ def _broken(line: str, width: int) -> str:
     return "\n".join(parts) if len(line) > width else line
 
 
-def say_table(as_json: bool, counted: Any) -> None:
-    """Print counts in zones: whole numbers with thousands, nothing where nothing is known."""
+def say_table(as_json: bool, counted: Any, per: Optional[str] = None) -> None:
+    """Print counts in zones: whole numbers with thousands, nothing where nothing is known.
+
+    Of the zones' own columns only that of ``per`` is known to count something: a whole number in
+    another one may be a year, or a name.
+    """
     table = counted.drop(columns=counted.geometry.name)
-    shown = table.copy()
+    shown = drop_fractions(table)
+    if per is not None:
+        shown[per] = ["" if x != x else f"{x:,.10g}" for x in table[per]]
     for name in ("estimate", "low", "high"):
         shown[name] = ["" if x != x else f"{x:,.0f}" for x in table[name]]
     if "reliable" in table:
-        shown["reliable"] = ["yes" if yes else "no" for yes in table["reliable"]]
+        known = zip(table["reliable"], table["estimate"])
+        shown["reliable"] = ["" if x != x else "yes" if yes else "no" for yes, x in known]
     if "covered" in table:
         shown["covered"] = [f"{100 * x:.3g} %" for x in table["covered"]]
     for name in {"rate", "low_rate", "high_rate"} & set(table.columns):
         shown[name] = ["" if x != x else f"{x:.4g}" for x in table[name]]
     rows = json.loads(table.to_json(orient="records"))
     say(as_json, {"zones": rows}, str(shown.to_string(index=False)))
+
+
+def drop_fractions(table: Any) -> Any:
+    """A copy of a table with 2026 instead of 2026.0, as files bring it where a row has none."""
+    shown = table.copy()
+    for name in table.select_dtypes("float").columns:
+        if not (table[name] % 1 > 0).any():
+            shown[name] = ["" if x != x else f"{x:.0f}" for x in table[name]]
+    return shown
 
 
 def say_written(as_json: bool, out: str, what: str) -> None:

@@ -5,7 +5,7 @@ Everything here is read from a release and from public polygons.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
 
 import geopandas as gpd
 import numpy as np
@@ -14,8 +14,16 @@ import shapely
 
 from ..core.errors import BadInputError
 from ..core.public.compare import compare_counts, compare_zones
-from ..core.public.counts import RELIABLE, Counts, count_table, zone_areas, zone_lengths
-from .axes import choose
+from ..core.public.counts import (
+    RELIABLE,
+    check_confidence,
+    count_slices,
+    count_table,
+    covered_share,
+    room_in,
+)
+from ..core.rules.time_axis import TimeAxis
+from .axes import SeriesFrame, axis_number, choose, label_values
 from .zones import Zones, zone_frame
 
 if TYPE_CHECKING:
@@ -34,41 +42,93 @@ def count_zones(
     reliable: float = RELIABLE,
 ) -> gpd.GeoDataFrame:
     """Zones with estimate, low, high, reliable and covered, and with rates where ``per`` says."""
-    if not 0 < reliable < np.inf:
-        raise BadInputError("A reliable estimate is told by a share of it, such as 0.2.")
+    check_reliable(reliable)
     frame, shapes = zone_frame(zones)
     people = None if per is None else people_of(frame, per)
     rings = release.domain.zone_rings(shapes, frame.crs)
     table = count_table(release.decoded, rings, confidence)
-    columns: Dict[str, Array] = {
-        "estimate": table.estimate,
-        "low": table.low,
-        "high": table.high,
-        "reliable": is_reliable(table, reliable),
-        "covered": covered(release, shapes, rings, frame.crs, table),
+    share = covered(release, shapes, rings, frame.crs, table.room)
+    limits = (table.estimate, table.low, table.high)
+    return frame.assign(**answer_columns(*limits, reliable, share, people))
+
+
+def count_by(
+    release: Release,
+    zones: Zones,
+    by: Sequence[str],
+    confidence: float,
+    per: Optional[str] = None,
+    reliable: float = RELIABLE,
+) -> gpd.GeoDataFrame:
+    """The same with a row for each zone and each joint slice of some axes."""
+    if hasattr(release, "chosen"):
+        raise BadInputError("Count by axes on the release itself, not on a slice of it.")
+    check_reliable(reliable)
+    axes = release.release.axes
+    names = [by] if isinstance(by, str) else list(by)
+    numbers = sorted({axis_number(axes, name) for name in names})
+    check_confidence(confidence)
+    frame, shapes = zone_frame(zones)
+    taken = {axes[number].name for number in numbers} | {"estimate", "low", "high"}
+    if taken & set(frame.columns):
+        clash = ", ".join(sorted(taken & set(frame.columns)))
+        raise BadInputError(
+            f"The zones have columns of the same name as the counts: rename {clash}."
+        )
+    people = None if per is None else people_of(frame, per)
+    rings = release.domain.zone_rings(shapes, frame.crs)
+    limits = count_slices(release.decoded, rings, numbers, confidence)
+    share = covered(release, shapes, rings, frame.crs, room_in(release.decoded, rings))
+    sizes = [axes[number].size for number in numbers]
+    slices = int(np.prod(sizes))
+    row = np.repeat(np.arange(len(frame)), slices)
+    joint = np.unravel_index(np.tile(np.arange(slices), len(frame)), sizes)
+    columns = {axes[n].name: label_values(axes[n], own) for n, own in zip(numbers, joint)}
+    people = None if people is None else people[row]
+    return frame.iloc[row].assign(
+        **columns, **answer_columns(*limits, reliable, share[row], people)
+    )
+
+
+def series(release: Release, zones: Zones, confidence: float) -> SeriesFrame:
+    """Counts over time for each zone."""
+    axes = release.release.axes
+    if not any(isinstance(axis, TimeAxis) for axis in axes):
+        raise BadInputError("This release has no dates: publish with time=TimeAxis(...).")
+    found = SeriesFrame(count_by(release, zones, ["time"], confidence))
+    found.attrs["bins"] = axes[axis_number(axes, "time")].size
+    return found
+
+
+def answer_columns(
+    estimate: Array, low: Array, high: Array, reliable: float, share: Array, people: Optional[Array]
+) -> Dict[str, Array]:
+    """What is said of each zone; an estimate is reliable if half its interval is such a share."""
+    columns = {
+        "estimate": estimate,
+        "low": low,
+        "high": high,
+        "reliable": (high - low) / 2 <= reliable * estimate,
+        "covered": share,
     }
     if people is not None:
-        rates = {"rate": "estimate", "low_rate": "low", "high_rate": "high"}
-        columns.update({rate: columns[name] / people for rate, name in rates.items()})
-    return frame.assign(**columns)
+        rates = {"rate": estimate, "low_rate": low, "high_rate": high}
+        columns.update({name: value / people for name, value in rates.items()})
+    return columns
 
 
-def is_reliable(table: Counts, share: float) -> Array:
-    """Whether half of the interval is at most this share of the estimate."""
-    return (table.high - table.low) / 2 <= share * table.estimate
+def check_reliable(reliable: float) -> None:
+    """Refuse what is no share of an estimate."""
+    if not 0 < reliable < np.inf:
+        raise BadInputError("A reliable estimate is told by a share of it, such as 0.2.")
 
 
 def covered(
-    release: Release, shapes: List[Any], rings: List[List[Array]], crs: Any, table: Counts
+    release: Release, shapes: List[Any], rings: List[List[Array]], crs: Any, room: Array
 ) -> Array:
-    """Which share of each zone's area lies in the domain."""
-    grid = release.domain.grid
-    area, length = zone_areas(rings), zone_lengths(rings)
-    inside = table.room * grid.n_cells * grid.cell**2
-    share = np.divide(inside, area, out=np.zeros(area.size), where=area > 0)
-    # the cells of a mask are counted whole or not at all: half of each along the outline may miss
-    share[(inside > 0) & (inside + length * grid.cell / 2 >= area)] = 1.0
-    return np.round(np.minimum(share, 1.0) * release.domain.share_near(shapes, crs), _PLACES)
+    """Which share of each zone's area lies in the domain; ``room`` is its share of all cells."""
+    share = covered_share(release.domain.grid, rings, room)
+    return np.round(share * release.domain.share_near(shapes, crs), _PLACES)
 
 
 def compare(release: Release, zones: Zones, a: Any, b: Any, confidence: float) -> pd.DataFrame:

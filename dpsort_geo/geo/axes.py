@@ -10,15 +10,12 @@ import numpy as np
 import pandas as pd
 
 from ..core.errors import BadInputError
-from ..core.public.counts import check_confidence, count_slices
 from ..core.public.points import ranks
 from ..core.rules.axes import Axis
 from ..core.rules.time_axis import TimeAxis
-from .zones import Zones, zone_frame
 
 if TYPE_CHECKING:
     from .facts import Facts
-    from .release import Release
 
 Array = np.ndarray
 
@@ -65,35 +62,6 @@ def choose(axes: Sequence[Axis], chosen: Mapping[str, Any]) -> Dict[int, List[in
     return {number: axes[number].choose(value) for number, value in sorted(numbers.items())}
 
 
-def count_by(
-    release: Release, zones: Zones, by: Sequence[str], confidence: float
-) -> gpd.GeoDataFrame:
-    """A row for each zone and each joint slice of some axes: estimate, low and high."""
-    if hasattr(release, "chosen"):
-        raise BadInputError("Count by axes on the release itself, not on a slice of it.")
-    axes = release.release.axes
-    names = [by] if isinstance(by, str) else list(by)
-    numbers = sorted({axis_number(axes, name) for name in names})
-    check_confidence(confidence)
-    frame, shapes = zone_frame(zones)
-    taken = {axes[number].name for number in numbers} | {"estimate", "low", "high"}
-    if taken & set(frame.columns):
-        clash = ", ".join(sorted(taken & set(frame.columns)))
-        raise BadInputError(
-            f"The zones have columns of the same name as the counts: rename {clash}."
-        )
-    rings = release.domain.zone_rings(shapes, frame.crs)
-    sizes = [axes[number].size for number in numbers]
-    slices = int(np.prod(sizes))
-    estimate, low, high = count_slices(release.decoded, rings, numbers, confidence)
-    table = frame.iloc[np.repeat(np.arange(len(frame)), slices)]
-    columns: Dict[str, Any] = {}
-    joint = np.unravel_index(np.tile(np.arange(slices), len(frame)), sizes)
-    for number, own in zip(numbers, joint):
-        columns[axes[number].name] = label_values(axes[number], own)
-    return table.assign(**columns, estimate=estimate, low=low, high=high)
-
-
 class SeriesFrame(gpd.GeoDataFrame):
     """Counts over time: a row for each zone and bin; in a notebook, a small plot a zone first."""
 
@@ -114,16 +82,6 @@ class SeriesFrame(gpd.GeoDataFrame):
             if rows["estimate"].notna().all():  # a zone outside of the domain has no counts
                 plots.append(_plot(rows, str(self.index[first])))
         return "".join(plots) + str(table)
-
-
-def series(release: Release, zones: Zones, confidence: float) -> SeriesFrame:
-    """Counts over time for each zone."""
-    axes = release.release.axes
-    if not any(isinstance(axis, TimeAxis) for axis in axes):
-        raise BadInputError("This release has no dates: publish with time=TimeAxis(...).")
-    found = SeriesFrame(count_by(release, zones, ["time"], confidence))
-    found.attrs["bins"] = axes[axis_number(axes, "time")].size
-    return found
 
 
 def _plot(rows: Any, title: str) -> str:

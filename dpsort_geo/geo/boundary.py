@@ -11,11 +11,15 @@ import shapely
 
 from ..core.public.within import inside_of
 from .domain import Domain, shape_of
+from .host import HOST
 
 Array = np.ndarray
 
-#: a point that is moved into a polygon lies so far from its outline, in parts of a cell
-_HAIR = 1e-3
+#: a point that is moved into a polygon lies so far from its outline: in parts of a cell, and at
+#: least, in metres and in degrees, what the way back from the map and a file's decimals take
+_HAIR, _METRES, _DEGREES = 1e-3, 0.02, 2e-7
+#: of a degree, in GeoJSON
+_DECIMALS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,17 +54,29 @@ class Boundary:
         if lost.size:
             px, py = self.domain.unproject(x[lost], y[lost], self.crs)
             at = shapely.points(px, py)
-            hair = _HAIR * self._cell_here(x[lost], y[lost])
-            core = shapely.buffer(self.polygon, -float(np.median(hair)))
+            hair = max(_HAIR * float(np.median(self._cell_here(x[lost], y[lost]))), self._least)
+            core = shapely.buffer(self.polygon, -hair)
             near = shapely.shortest_line(core if not core.is_empty else self.polygon, at)
             px, py = shapely.get_coordinates(shapely.get_point(near, 0)).T
             x, y = x.copy(), y.copy()
             x[lost], y[lost] = self.domain.project(px, py, self.crs)
         return x, y
 
+    @property
+    def _least(self) -> float:
+        geographic = self.crs.is_geographic
+        return _DEGREES if geographic else _METRES / HOST.metres_per_unit(self.crs)
+
     def _holds(self, x: Array, y: Array) -> Array:
+        """Which points are inside, as they are and as degrees are written."""
         px, py = self.domain.unproject(x, y, self.crs)
-        inside = shapely.contains_xy(self.polygon, px, py)
+        inside = self._contains(px, py)
+        if self.crs.is_geographic:
+            inside &= self._contains(np.round(px, _DECIMALS), np.round(py, _DECIMALS))
+        return inside
+
+    def _contains(self, px: Array, py: Array) -> Array:
+        inside: Array = shapely.contains_xy(self.polygon, px, py)
         for turn in (-360, 360) if self.crs.is_geographic else ():
             if not inside.all():
                 inside |= shapely.contains_xy(self.polygon, px + turn, py)

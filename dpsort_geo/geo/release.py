@@ -142,7 +142,8 @@ class Release(PublishedPoints, Maps):
         level
             The old name of ``confidence``.
         by
-            Names of axes ("time" for the dates): a long table with a row for each zone and slice.
+            Names of axes ("time" for the dates): a long table with a row for each zone and slice,
+            and the same columns.
         per
             A column of the zones, such as "population": the columns rate, low_rate and high_rate
             tell how many points there are for each of these.
@@ -154,7 +155,7 @@ class Release(PublishedPoints, Maps):
             warnings.warn(words, DeprecationWarning, stacklevel=2)
             confidence = level
         if by:
-            return axes.count_by(self, zones, by, confidence)
+            return answers.count_by(self, zones, by, confidence, per, reliable)
         return answers.count_zones(self, zones, confidence, per, reliable)
 
     def hexes(
@@ -191,7 +192,7 @@ class Release(PublishedPoints, Maps):
 
     def series(self, zones: Zones, confidence: float = 0.9) -> SeriesFrame:
         """Counts over time for each zone, with intervals; in a notebook, small plots of them."""
-        return axes.series(self, zones, confidence)
+        return answers.series(self, zones, confidence)
 
     def quantiles(self, shares: Sequence[float]) -> gpd.GeoDataFrame:
         """Where along the curve these shares of all points have been passed."""

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 from qgis.core import QgsGeometry, QgsPointXY
 
+from ._vendor.dpsort_geo.curve.overlap import overlap
 from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.frame.zones import zone_rings
 from ._vendor.dpsort_geo.public.decode import decode
@@ -14,6 +15,12 @@ from ._vendor.dpsort_geo.public.within import inside_of
 from .host import polygonal, polygons_of
 from .i18n import tr
 from .releases import frame_of
+
+#: a point that is moved into a boundary lies so far from its outline: more than the way back from
+#: the map and the decimals of a file take
+_METRES, _DEGREES = 0.02, 2e-7
+#: of a degree, in GeoJSON
+_DECIMALS = 7
 
 
 class Reading:
@@ -28,6 +35,8 @@ class Reading:
             (rings,) = zone_rings(self.frame, [polygons_of(within[0])], within[1])
             inside = inside_of(release.grid, rings)
             self.frame = dataclasses.replace(self.frame, grid=inside)
+            blocks = overlap([rings], inside)
+            self._crossed = np.sort(blocks.index[blocks.share < 1])
         self.decoded = decode(release, inside=inside)
 
     def points(self, diffuse, crs, paid=False):
@@ -68,22 +77,42 @@ class Reading:
         """The boundary in its own CRS."""
         return polygonal(self.within[0])
 
-    def _moved_inside(self, x, y):
-        """Points outside of the boundary moved to the nearest place on it.
+    @cached_property
+    def _core(self):
+        """What is left of the boundary where nothing can be lost on the way into a file."""
+        crs = self.within[1]
+        least = _DEGREES if crs.isGeographic() else _METRES / self.frame.host.metres_per_unit(crs)
+        core = self._boundary.buffer(-least, 8)
+        return self._boundary if core.isEmpty() else core
 
-        Cells inside have their centres in the boundary, so only those at its edge can be outside.
+    def _moved_inside(self, x, y):
+        """Points outside of the boundary moved to the nearest place well inside it.
+
+        Cells inside have their centres in the boundary, so only those at its edge, and those that
+        a creek narrower than a cell crosses, can have points outside.
         """
-        grid = self.frame.grid
-        edge = np.flatnonzero(grid.at_edge(*grid.columns_and_rows(x, y)))
-        if not edge.size:
+        grid, crs = self.frame.grid, self.within[1]
+        column, row = grid.columns_and_rows(x, y)
+        index = grid.curve_index(x, y)
+        place = np.minimum(np.searchsorted(self._crossed, index), max(self._crossed.size - 1, 0))
+        crossed = self._crossed[place] == index if self._crossed.size else np.zeros(x.size, bool)
+        some = np.flatnonzero(grid.at_edge(column, row) | crossed)
+        if not some.size:
             return x, y
         x, y = x.copy(), y.copy()
-        px, py = self.frame.unproject(x[edge], y[edge], self.within[1])
-        for number, place in enumerate(zip(px.tolist(), py.tolist())):
-            point = QgsGeometry.fromPointXY(QgsPointXY(*place))
-            if self._engine.contains(point.constGet()):
-                continue
-            near = self._boundary.nearestPoint(point).asPoint()
+        px, py = self.frame.unproject(x[some], y[some], crs)
+        lost = [number for number in range(some.size) if not self._holds(px[number], py[number])]
+        for number in lost:
+            point = QgsGeometry.fromPointXY(QgsPointXY(px[number], py[number]))
+            near = self._core.nearestPoint(point).asPoint()
             px[number], py[number] = near.x(), near.y()
-        x[edge], y[edge] = self.frame.project(px, py, self.within[1])
+        x[some[lost]], y[some[lost]] = self.frame.project(px[lost], py[lost], crs)
         return x, y
+
+    def _holds(self, px, py):
+        """Whether a place is in the boundary, as it is and as degrees are written."""
+        places = [(px, py)]
+        if self.within[1].isGeographic():
+            places.append((round(px, _DECIMALS), round(py, _DECIMALS)))
+        points = [QgsGeometry.fromPointXY(QgsPointXY(*place)) for place in places]
+        return all(self._engine.contains(point.constGet()) for point in points)

@@ -6,8 +6,14 @@ import numpy as np
 from qgis.core import QgsDistanceArea, QgsUnitTypes
 
 from ._vendor.dpsort_geo.errors import BadInputError
-from ._vendor.dpsort_geo.frame.zones import zone_rings
-from ._vendor.dpsort_geo.public.counts import RELIABLE, count_slices, count_within
+from ._vendor.dpsort_geo.frame.zones import share_near, zone_rings
+from ._vendor.dpsort_geo.public.counts import (
+    RELIABLE,
+    count_slices,
+    count_table,
+    covered_share,
+    room_in,
+)
 from .compat import square_kilometres
 from .i18n import tr
 
@@ -21,6 +27,8 @@ class Rows:
     estimate: np.ndarray
     low: np.ndarray
     high: np.ndarray
+    #: the share of the polygon that lies in the domain
+    covered: np.ndarray
 
     @property
     def reliable(self):
@@ -30,15 +38,21 @@ class Rows:
 
 def count_rows(reading, polygons, crs, confidence, axes=()):
     """Rows of counts; ``axes`` are numbers of the release's axes, none for all points together."""
+    polygons = list(polygons)
     rings = zone_rings(reading.frame, polygons, crs)
     zones = np.arange(len(rings))
+    near, grid = share_near(reading.frame, polygons, crs), reading.frame.grid
     if not axes:
-        return Rows(zones, [], *count_within(reading.decoded, rings, confidence))
+        table = count_table(reading.decoded, rings, confidence)
+        covered = near * covered_share(grid, rings, table.room)
+        return Rows(zones, [], table.estimate, table.low, table.high, covered)
     sizes = [reading.release.axes[number].size for number in axes]
     slices = int(np.prod(sizes))
     labels = np.unravel_index(np.tile(np.arange(slices), len(rings)), sizes)
     counted = count_slices(reading.decoded, rings, list(axes), confidence)
-    return Rows(np.repeat(zones, slices), list(labels), *counted)
+    covered = near * covered_share(grid, rings, room_in(reading.decoded, rings))
+    zone = np.repeat(zones, slices)
+    return Rows(zone, list(labels), *counted, covered[zone])
 
 
 def square_km(geometries, crs, context):

@@ -64,6 +64,18 @@ def test_a_table_is_printed_as_people_print_it(folder):
     assert "nan" not in text.lower()
 
 
+def test_numbers_stand_in_tables_as_people_write_them(folder):
+    zones = gpd.read_file(folder / "zones.gpkg")
+    zones.assign(people=[1_250_000.0, np.nan, 10.0], year=[2026.0] * 3).to_file(folder / "y.gpkg")
+    text = run(folder, "count", "r.json", "y.gpkg", "-", "--per", "people").stdout
+    assert "1,250,000" in text and "2026" in text and "2026.0" not in text and "2,026" not in text
+    assert "no" not in text.split()  # what has no count is neither reliable nor not
+    assert "nan" not in text.lower()
+    facts = run(folder, "inspect", "r.json").stdout
+    assert ["n:", "5,000"] in [line.split() for line in facts.splitlines()]
+    assert json.loads(run(folder, "inspect", "r.json", "--json").stdout)["n"] == 5000
+
+
 def test_points_density_and_map_follow_a_boundary(folder):
     for command, out in (("points", "o.gpkg"), ("density", "d.gpkg")):
         run(folder, command, "r.json", out, "--within", "land.gpkg")

@@ -99,12 +99,30 @@ def test_a_slice_reads_like_a_release(tmp_path):
 
 def test_a_long_table_has_a_row_for_each_zone_and_slice():
     table = RELEASE.count_within(HALVES, by=["type", "time"])
-    assert list(table.columns) == ["zone", "geometry", "type", "when", "estimate", "low", "high"]
+    answers = ["estimate", "low", "high", "reliable", "covered"]
+    assert list(table.columns) == ["zone", "geometry", "type", "when", *answers]
     assert len(table) == 2 * 3 * 12
     assert abs(table["estimate"].sum() - RELEASE.count_within(HALVES)["estimate"].sum()) < 1
     theft = RELEASE.count_within(HALVES, by=["type"]).set_index(["zone", "type"])["estimate"]
     assert abs(theft["west", "theft"] - (FRAME["type"] == "theft").sum()) < 150
     assert theft["east", "theft"] < 150
+
+
+def test_a_long_table_says_what_is_reliable_covered_and_a_rate_as_a_short_one_does():
+    reaching_out = shapely.box(-74.6, 40.5, -74.0, 40.95)  # half of it lies in the domain
+    zones = HALVES.assign(people=[5_000, 0], geometry=[reaching_out, HALVES.geometry.iloc[1]])
+    table = RELEASE.count_within(zones, by=["type"], per="people", reliable=0.1)
+    short = RELEASE.count_within(zones)
+    np.testing.assert_array_equal(table["covered"], np.repeat(short["covered"], 3))
+    assert short["covered"].iloc[0] == pytest.approx(0.5, abs=0.01)
+    half = (table["high"] - table["low"]) / 2
+    assert (table["reliable"] == (half <= 0.1 * table["estimate"])).all()
+    assert table["reliable"].any() and not table["reliable"].all()
+    np.testing.assert_allclose(table["rate"][:3], table["estimate"][:3] / 5_000)
+    assert table["low_rate"].iloc[0] < table["rate"].iloc[0] < table["high_rate"].iloc[0]
+    assert table["rate"][3:].isna().all()  # nobody lives there
+    with pytest.raises(BadInputError, match="per="):
+        RELEASE.count_within(zones, by=["type"], per="nobody")
 
 
 def test_a_zone_outside_of_the_domain_has_no_count_of_any_slice_and_no_plot():
@@ -308,7 +326,8 @@ def test_the_shell_says_what_and_when(tmp_path, capsys):
     shell("publish", points, release, "-e", 1, *area, *axes, "--no-ledger")
     assert dp.read_release(release).axes == AXES
     shell("count", release, zones, counts, "--by", "type,time")
-    assert list(pd.read_csv(counts).columns) == ["zone", "type", "when", "estimate", "low", "high"]
+    answers = ["estimate", "low", "high", "reliable", "covered"]
+    assert list(pd.read_csv(counts).columns) == ["zone", "type", "when", *answers]
     shell("plan", "--n", 4000, "-e", 1, *area, *axes)
     assert "0.67 epsilon" in capsys.readouterr().out
     declared = tmp_path / "zones.release.json"

@@ -88,8 +88,9 @@ def test_both_faces_count_the_same_in_the_same_zones(compared: Path) -> None:
         zone = geopandas.GeoSeries([shapely.from_wkt(wkt)], crs=crs)
         row = release.count_within(zone).iloc[0]
         # a thousandth of a point: versions of PROJ differ by a millimetre between two datums
-        expected = row.estimate, row.low, row.high
+        expected = row.estimate, row.low, row.high, row.covered
         np.testing.assert_allclose(found[name], expected, rtol=1e-6, atol=1e-3, err_msg=name)
+    assert found["far"][3] == 0 < found["half"][3] < found["metres"][3] < 1
     assert np.isnan(found["far"][0]) and 0 < found["half"][0] < release.n
 
 

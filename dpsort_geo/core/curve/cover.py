@@ -96,13 +96,7 @@ def _row_runs(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
     zone, ax, ay, bx, by, _ = edges_of(zones, grid)
     ax, ay, bx, by = ax - 0.5, ay - 0.5, bx - 0.5, by - 0.5  # the centre of cell (i, j) is (i, j)
     size = 2**grid.order
-    first = np.clip(np.ceil(ay), 0, size).astype(np.int64)
-    last = np.clip(np.ceil(by), 0, size).astype(np.int64)
-    rows = last - first
-    edge = np.repeat(np.arange(rows.size), rows)
-    row = np.arange(edge.size) - np.repeat(np.cumsum(rows) - rows, rows) + first[edge]
-    slope = (bx - ax) / np.where(by > ay, by - ay, 1.0)
-    x = ax[edge] + (row - ay[edge]) * slope[edge]
+    edge, row, x = _crossings(ay, ax, by, bx, size)
     column = np.clip(np.ceil(x), 0, size).astype(np.int64)
     key = zone[edge] * size + row
     # crossings pair up in each row, because every ring is closed
@@ -111,6 +105,56 @@ def _row_runs(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, Array, Array]:
     start, stop = column[0::2], column[1::2]
     kept = start < stop
     return key[0::2][kept], start[kept], stop[kept]
+
+
+def _crossings(
+    low: Array, start: Array, high: Array, stop: Array, size: int
+) -> Tuple[Array, Array, Array]:
+    """Edges from ``(start, low)`` to ``(stop, high)``, whole numbers they pass, and where."""
+    first = np.clip(np.ceil(low), 0, size).astype(np.int64)
+    last = np.clip(np.ceil(high), 0, size).astype(np.int64)
+    many = last - first
+    edge = np.repeat(np.arange(many.size), many)
+    at = np.arange(edge.size) - np.repeat(np.cumsum(many) - many, many) + first[edge]
+    slope = (stop - start) / np.where(high > low, high - low, 1.0)
+    return edge, at, start[edge] + (at - low[edge]) * slope[edge]
+
+
+def centres_near(rings: Rings, grid: Grid, margin: float) -> Array:
+    """Curve indices of all cells whose centres are within a margin of the outline, in cells.
+
+    With them come a few around its corners that are up to half as far again. The margin is at
+    most a quarter.
+
+    >>> low = np.array([[0.3, 0.52], [3.8, 0.52], [3.8, 0.9], [0.3, 0.9]])
+    >>> centres_near([low], Grid(0.0, 0.0, 1.0, 2), 0.03).tolist()
+    [0, 1, 14, 15]
+    >>> centres_near([low], Grid(0.0, 0.0, 1.0, 2), 0.01).tolist()
+    []
+    """
+    _, ax, ay, bx, by, _ = edges_of([rings], grid)
+    ax, ay, bx, by = ax - 0.5, ay - 0.5, bx - 0.5, by - 0.5
+    # what is nearest to an end of an edge may lie beyond it, where the edge passes no centre
+    x, y = np.concatenate([ax, bx]), np.concatenate([ay, by])
+    near = np.hypot(x - np.rint(x), y - np.rint(y)) <= margin * 2**0.5
+    size, steep = 2**grid.order, by - ay >= np.abs(bx - ax)
+    row, column = _passed(np.stack([ay, ax, by, bx])[:, steep], margin, size)
+    flat = np.stack([ax, ay, bx, by])[:, ~steep]
+    flat = np.where(flat[0] <= flat[2], flat, flat[[2, 3, 0, 1]])
+    column_of_flat, row_of_flat = _passed(flat, margin, size)
+    i = np.concatenate([np.rint(x[near]).astype(np.int64), column, column_of_flat])
+    j = np.concatenate([np.rint(y[near]).astype(np.int64), row, row_of_flat])
+    inside = (np.minimum(i, j) >= 0) & (np.maximum(i, j) < size)
+    return np.unique(hilbert.encode(i[inside], j[inside], grid.order))
+
+
+def _passed(edges: Array, margin: float, size: int) -> Tuple[Array, Array]:
+    """Pairs of whole numbers within a margin of edges from ``(low, start)`` to ``(high, stop)``."""
+    low, start, high, stop = edges
+    edge, unit, at = _crossings(low, start, high, stop, size)
+    lean = (high - low) / np.maximum(np.hypot(high - low, stop - start), _TINY)
+    near = np.flatnonzero(np.abs(at - np.rint(at)) * lean[edge] <= margin)
+    return unit[near], np.rint(at[near]).astype(np.int64)
 
 
 def edges_of(zones: Sequence[Rings], grid: Grid) -> Tuple[Array, ...]:

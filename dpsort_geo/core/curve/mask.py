@@ -144,17 +144,26 @@ class Mask:
         array([[ 0,  8],
                [ 9, 16]])
         """
-        mask = self
+        mask, crossed = self, np.sort(crossed)  # what is sought in order is found sooner
         column, row = hilbert.decode(crossed, self.order)
         for odd in range(4):  # no two of these are neighbours
             here = ((column & 1) == odd >> 1) & ((row & 1) == odd & 1)
             some = np.flatnonzero(here & mask.is_allowed(crossed))
-            hidden = crossed[some[~mask.at_edge(column[some], row[some])]]
-            start = np.sort(np.concatenate([mask._starts[:-1], hidden + 1]))
-            stop = np.sort(np.concatenate([mask._stops, hidden]))
-            runs = np.stack([start, stop], axis=1)[start < stop]
-            mask = Mask(runs, self.order) if hidden.size else mask
+            mask = mask.without(crossed[some[~mask.at_edge(column[some], row[some])]])
         return mask
+
+    def without(self, index: Array) -> Mask:
+        """The same mask with some more cells that are not allowed, each named once.
+
+        >>> Mask(np.array([[2, 6]]), 2).without(np.array([3, 9])).runs.tolist()
+        [[2, 3], [4, 6]]
+        """
+        index = index[self.is_allowed(index)]
+        if not index.size:
+            return self
+        start = np.sort(np.concatenate([self._starts[:-1], index + 1]))
+        stop = np.sort(np.concatenate([self._stops, index]))
+        return Mask(np.stack([start, stop], axis=1)[start < stop], self.order)
 
     def blocks_with_cells(self, level: int) -> Array:
         """Quadtree nodes of a level that hold an allowed cell, in order.

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Tuple
 
 import numpy as np
 
-from ..curve.cover import cover
+from ..curve.cover import centres_near, cover
 from ..curve.grid import Grid, default_order, order_for
 from ..curve.mask import Mask
 from ..curve.overlap import overlap
 from ..errors import BadInputError
 from .ground import metres_at
 from .host import Array, Bounds, Crs, EqualArea, Host, Polygons
-from .rings import box_ring, cut, extent, project_ring, rings_of
+from .rings import bend_closer, box_ring, cut, extent, project_ring, rings_of
 
-#: of a cell: what may be missing between two parts that share an edge, each bent by itself
-_BENT = 1e-4
+#: metres, and share of a cell: an edge bent by a projection is followed so closely
+_NEAR, _NEAR_IN_CELLS = 1e-3, 1e-4
+#: metres: GeoJSON rounds degrees to 8 mm on the ground, up to 9 on the map, and PROJ finds its way
+#: back from an equal-area map to 2 mm
+_ROUNDED = 0.012
 #: degrees: an area around the globe that stays this far from the equator is seen from its pole
 _POLAR = 15.0
 
@@ -39,6 +42,8 @@ class Area:
     #: as they were given, in ``crs``; west is greater than east across the antimeridian
     bounds: Bounds
     is_box: bool = False
+    #: of polygons in degrees, the same corners as in ``rings``, and the longitude in their middle
+    degrees: Optional[Tuple[List[Array], float]] = None
 
     def __post_init__(self) -> None:
         if not all(np.isfinite(ring).all() for ring in self.rings):
@@ -70,7 +75,8 @@ class Area:
         """The grid with the area as its mask: cells whose centres are in it.
 
         A cell that a polygon cuts is at the edge of the mask, and points in it sit at its centre;
-        so they lie in the polygon itself.
+        so they lie in the polygon itself. A polygon in degrees holds these centres with a margin
+        for what is lost between the map and the decimals in a file.
         """
         west, south, east, north = self.box
         if order is None:
@@ -80,14 +86,33 @@ class Area:
         grid = Grid(west, south, self.side / 2.0**order, order)
         if east - west == north - south and _is_box(self.rings):
             return grid
-        runs = cover(self.rings, grid)
         if self.is_box:
+            runs = cover(self.rings, grid)
             is_all = len(runs) == 1 and runs[0, 1] - runs[0, 0] == 4**grid.order
             return grid if is_all else Grid(grid.x0, grid.y0, grid.cell, grid.order, runs)
-        blocks = overlap([self.rings], grid)
-        least = 0.0 if self.crs == self.working_crs else _BENT
-        mask = Mask(runs, grid.order).show_crossed(blocks.index[blocks.share < 1 - least])
+        near = max(_NEAR, _NEAR_IN_CELLS * grid.cell)
+        rings = self.rings if self.degrees is None else self._bend_closer(near)
+        mask = Mask(cover(rings, grid), grid.order)
+        if self.degrees is not None:
+            margin = min((_ROUNDED + 2 * near) / grid.cell, 0.25)
+            mask = mask.without(centres_near(rings, grid, margin))
+        blocks = overlap([rings], grid)
+        mask = mask.show_crossed(blocks.index[blocks.share < 1])
+        if not mask.n_cells:
+            raise BadInputError(
+                "The polygon covers no cell of the grid; give a larger polygon or smaller cells."
+            )
         return Grid(grid.x0, grid.y0, grid.cell, grid.order, mask.runs)
+
+    def _bend_closer(self, near: float) -> List[Array]:
+        """Rings of a polygon in degrees whose edges are so near to what they stand for."""
+        assert self.degrees is not None
+        given, centre = self.degrees
+
+        def project(corners: Array) -> Array:
+            return project_ring(self.host, corners, self.crs, self.working_crs, centre)
+
+        return bend_closer(self.rings, given, project, near)
 
     def grid_for(self, resolution: float) -> Grid:
         """The same with cells of about so many metres."""
@@ -133,10 +158,21 @@ def area_of_polygons(host: Host, polygons: Polygons, crs: Crs) -> Area:
     box = _bounds_in_degrees(polygons)
     working = host.equal_area(crs, choose_projection(box))
     centre, size = (box[0] + box[2]) / 2, max(box[2] - box[0], box[3] - box[1])
-    rings = [
-        project_ring(host, ring, crs, working, centre) for ring in rings_of(cut(polygons, size))
+    given = rings_of(cut(_put_together(host, polygons, centre), size))
+    rings = [project_ring(host, ring, crs, working, centre) for ring in given]
+    return Area(host, rings, crs, working, wrap_box(box), degrees=(given, centre))
+
+
+def _put_together(host: Host, polygons: Polygons, centre: float) -> Polygons:
+    """Polygons within half a turn of a longitude, those that meet at the antimeridian as one."""
+    turns = [
+        np.rint(((ring[:, 0].min() + ring[:, 0].max()) / 2 - centre) / 360) for ring, *_ in polygons
     ]
-    return Area(host, rings, crs, working, wrap_box(box))
+    if not any(turns):
+        return polygons
+    return host.unite(
+        [[ring - [360 * turn, 0.0] for ring in polygon] for polygon, turn in zip(polygons, turns)]
+    )
 
 
 def choose_projection(box: Bounds) -> EqualArea:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List
+from typing import Callable, List
 
 import numpy as np
 
@@ -10,6 +10,11 @@ from .host import Array, Crs, Host, Polygons
 
 #: edges are cut into pieces of this share of the whole before they are projected
 EDGE_PIECES = 512
+#: metres: nearer to the equator than this many degrees no map here bends an edge tighter than a
+#: circle of this radius
+_TIGHTEST, _TEMPERATE = 8e5, 75.0
+#: an edge is cut into no more pieces than this, whatever a projection makes of it
+_MOST_PIECES = 1 << 14
 
 
 def rings_of(polygons: Polygons) -> List[Array]:
@@ -69,6 +74,42 @@ def cut_rings(rings: List[Array], step: Array) -> List[Array]:
     # each corner comes with the pieces that follow it
     parts = np.add.reduceat(np.append(pieces, 1), first)
     return np.split(divide(corners, pieces), np.cumsum(parts)[:-1])
+
+
+def bend_closer(
+    bent: List[Array], given: List[Array], project: Callable[[Array], Array], most: float
+) -> List[Array]:
+    """Rings in metres, their edges as near as ``most`` to what they stand for.
+
+    ``given`` are the same corners before they were projected. An edge is a straight line there,
+    and on the map a curve, of which the chord between two corners leaves the middle out.
+
+    >>> arc = lambda at: 1e6 * np.column_stack([np.cos(at[:, 0]), np.sin(at[:, 0])])
+    >>> given = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    >>> len(bend_closer([arc(given)], [given], arc, most=1e6)[0])
+    3
+    >>> fine = bend_closer([arc(given)], [given], arc, most=100.0)[0]
+    >>> len(fine), bool(np.hypot(*(fine[1:] + fine[:-1]).T / 2).min() > 1e6 - 110)
+    (71, True)
+    """
+    corners, places = np.concatenate(given), np.concatenate(bent)
+    chord = np.diff(places, axis=0)
+    last = np.cumsum([len(ring) for ring in given]) - 1
+    length = np.hypot(*chord.T)
+    length[last[:-1]] = 0.0  # from one ring to the next there is no edge
+    polar = np.maximum(np.abs(corners[:-1, 1]), np.abs(corners[1:, 1])) > _TEMPERATE
+    long = np.flatnonzero((length**2 > 8 * most * _TIGHTEST) | (polar & (length > most)))
+    pieces = np.ones(length.size, np.int64)
+    off = np.zeros(long.size)
+    for share in (0.25, 0.5, 0.75):
+        there = corners[long] + share * (corners[long + 1] - corners[long])
+        x, y = (project(there) - places[long]).T
+        off = np.maximum(off, np.abs(chord[long, 0] * y - chord[long, 1] * x) / length[long])
+    pieces[long] = np.clip(np.ceil(np.sqrt(off / most)), 1, _MOST_PIECES)
+    if not (pieces > 1).any():
+        return bent
+    begin = np.append(0, np.cumsum(pieces))[last[:-1] + 1]
+    return np.split(project(divide(corners, pieces)), begin)
 
 
 def extent(polygons: Polygons) -> "tuple[Array, Array]":

@@ -107,6 +107,30 @@ def count_slices(
     return estimate, low, high
 
 
+def room_in(decoded: Decoded, zones: Sequence[Rings]) -> Array:
+    """The share of all allowed cells that lies in each zone."""
+    parts = [np.zeros(0)]
+    for first in range(0, len(zones), _MOST_ZONES):
+        some = zones[first : first + _MOST_ZONES]
+        parts.append(share_of_cells(decoded.grid, zone_blocks(decoded, some), len(some)))
+    return np.concatenate(parts)
+
+
+def covered_share(grid: Grid, zones: Sequence[Rings], room: Array) -> Array:
+    """Which share of each zone's area is allowed; ``room`` is its share of all allowed cells.
+
+    >>> half = np.array([[-2, 0], [2, 0], [2, 2], [-2, 2]], float)
+    >>> covered_share(Grid(0.0, 0.0, 0.25, 4), [[half]], np.array([0.25]))
+    array([0.5])
+    """
+    area, length = zone_areas(zones), zone_lengths(zones)
+    inside = room * grid.n_cells * grid.cell**2
+    share = np.divide(inside, area, out=np.zeros(area.size), where=area > 0)
+    # the cells of a mask are counted whole or not at all: half of each along the outline may miss
+    share[(inside > 0) & (inside + length * grid.cell / 2 >= area)] = 1.0
+    return np.minimum(share, 1.0)
+
+
 def check_confidence(confidence: float) -> None:
     """Refuse what is not a share of all intervals."""
     if not 0 < confidence < 1:

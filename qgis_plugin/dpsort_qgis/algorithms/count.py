@@ -35,6 +35,7 @@ COLUMNS = (
     ("low", "number"),
     ("high", "number"),
     ("reliable", "truth"),
+    ("covered", "number"),
     ("per_km2", "number"),
 )
 
@@ -100,7 +101,8 @@ class CountInPolygons(ReadingParameters):
             ),
             tr(
                 "The polygons with the fields estimate, low, high, reliable (half of the limits is "
-                "within a fifth of the estimate) and per_km2."
+                "within a fifth of the estimate), covered (the share of the polygon inside the "
+                "public area) and per_km2."
             ),
         )
         self.add(
@@ -231,8 +233,9 @@ def _attributes(features, kept, asked, rows, density):
         own = features[zone].attributes()
         labels = [known[label[row]] for known, label in zip(values, rows.labels)]
         counted = [None if one != one else one for one in numbers[row]]
-        last = [int(rows.reliable[row]), float(density[row])]
-        last = [None, None] if counted[0] is None else last
+        covered = round(float(rows.covered[row]), 3)
+        last = [int(rows.reliable[row]), covered, float(density[row])]
+        last = [None, covered, None] if counted[0] is None else last
         table.append([own[column] for column in kept] + labels + counted + last)
     return table
 

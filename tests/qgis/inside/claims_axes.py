@@ -24,6 +24,7 @@ from qgis.core import (
     QgsFeature,
     QgsFeatureRequest,
     QgsGeometry,
+    QgsPointXY,
     QgsProcessingContext,
     QgsProcessingException,
     QgsProcessingOutputLayerDefinition,
@@ -296,10 +297,36 @@ class Bounding(unittest.TestCase):
         for within in (False, True):
             layer = self.run_within("pointsfromrelease", within)
             self.assertEqual(layer.featureCount(), 3000)
-            near = self.limit.buffer(1e-7, 4)
-            outside.append(sum(not near.contains(f.geometry()) for f in layer.getFeatures()))
-        self.assertGreater(outside[0], 50)
+            places = [f.geometry().asPoint() for f in layer.getFeatures()]
+            places += [QgsPointXY(round(at.x(), 7), round(at.y(), 7)) for at in places]
+            points = [QgsGeometry.fromPointXY(at) for at in places]
+            outside.append(sum(not self.limit.contains(at) for at in points))
+        self.assertGreater(outside[0], 100)
         self.assertEqual(outside[1], 0)
+
+    def test_no_point_lies_in_a_creek_narrower_than_a_cell(self):
+        """QGIS asks of each point by itself; only those that can be outside are asked."""
+        box, line = "13.2 52.35, 13.6 52.35, 13.6 52.65, 13.2 52.65", "13.21 52.4, 13.59 52.6001"
+        creek = QgsGeometry.fromWkt(f"LineString ({line})").buffer(2e-5, 2)
+        land = QgsGeometry.fromWkt(f"Polygon (({box}, 13.2 52.35))").difference(creek)
+        along = [creek.interpolate(creek.length() * share / 4000) for share in range(4000)]
+        points = city.calls(0)
+        features = [QgsFeature(points.fields()) for _ in along]
+        for feature, at in zip(features, along):
+            feature.setGeometry(at)
+        points.dataProvider().addFeatures(features)
+        release = publish(points, EXTENT="13.1,13.7,52.3,52.7 [EPSG:4326]", EPSILON=20)["RELEASE"]
+        given = {"RELEASE": release, "WITHIN": city.boundary(land.asWkt(15))}
+        for spread in (True, False):
+            layer = processing.run(
+                "dpsort:pointsfromrelease",
+                {**given, "SPREAD": spread, "OUTPUT": "TEMPORARY_OUTPUT"},
+            )["OUTPUT"]
+            places = [f.geometry().asPoint() for f in layer.getFeatures()]
+            self.assertEqual(len(places), 4000)
+            places += [QgsPointXY(round(at.x(), 7), round(at.y(), 7)) for at in places]
+            wet = [1 for at in places if not land.contains(QgsGeometry.fromPointXY(at))]
+            self.assertEqual(len(wet), 0)
 
     def test_counts_and_density_follow(self):
         zone = {"ZONES": zones_of(city.limit_wkt())}

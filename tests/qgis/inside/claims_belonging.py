@@ -18,9 +18,6 @@ from asked import (
 )
 from dpsort_qgis._vendor.dpsort_geo.errors import BadInputError
 from dpsort_qgis._vendor.dpsort_geo.frame.area import ledger_text
-from dpsort_qgis._vendor.dpsort_geo.frame.zones import zone_rings
-from dpsort_qgis._vendor.dpsort_geo.public.counts import count_within
-from dpsort_qgis._vendor.dpsort_geo.public.decode import decode
 from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis._vendor.dpsort_geo.rules.views import check_zone_cells
@@ -28,7 +25,8 @@ from dpsort_qgis.algorithms import ALGORITHMS
 from dpsort_qgis.area import area_of_box, area_of_polygons
 from dpsort_qgis.host import crs_name, crs_of, crs_text, polygons_of
 from dpsort_qgis.i18n import said
-from dpsort_qgis.releases import frame_of
+from dpsort_qgis.reading import Reading
+from dpsort_qgis.zone_counts import count_rows
 from qgis.core import (
     QgsApplication,
     QgsGeometry,
@@ -170,12 +168,12 @@ class Belonging(unittest.TestCase):
         density = {**density, "OUTPUT": str(FOLDER / "same200.tif"), "CELL": 200}
         processing.run("dpsort:densityfromrelease", density)
         release = load(results["RELEASE"])
-        frame = frame_of(release, CONTEXT)
-        found = {}
+        reading, found = Reading(release, CONTEXT), {}
         for name, (crs, wkt) in json.loads((HERE / "same_zones.json").read_text()).items():
             zones = [polygons_of(QgsGeometry.fromWkt(wkt))]
-            counted = count_within(decode(release), zone_rings(frame, zones, city.crs(crs)))
-            found[name] = [float(column[0]) for column in counted]
+            rows = count_rows(reading, zones, city.crs(crs), 0.9)
+            columns = (rows.estimate, rows.low, rows.high, rows.covered)
+            found[name] = [float(column[0]) for column in columns]
         (FOLDER / "same.counts.json").write_text(json.dumps(found))
         ranks = publish(city.calls(700), AREA=area, METHOD=1)["RELEASE"]
         Path(FOLDER / "repeated.release.json").write_text(Path(ranks).read_text())
@@ -204,4 +202,4 @@ class Belonging(unittest.TestCase):
                 "working": crs_text(area.working_crs),
             }
         (FOLDER / "same.grids.json").write_text(json.dumps(found))
-        self.assertEqual(len(found), 8)
+        self.assertEqual(len(found), 9)
