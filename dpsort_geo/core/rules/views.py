@@ -56,7 +56,7 @@ TABLE = 1
 WORTH_A_BIN, WORTH_A_CELL = 60, 250
 #: percent of a path of its others, where a category is apart, for the tree of them all, and not for
 #: one of each: from the first to the second, halfway at so many points times epsilon of a path
-OTHERS, RICH_OTHERS, HALFWAY = 45, 88, 10_000
+OTHERS, RICH_OTHERS, HALFWAY = 35, 86, 8_000
 #: percent of a view's budget for the totals of its slices; all of it for time in a single block
 CATEGORY_TOTALS, TIME_TOTALS = 10, 50
 #: a block of time is worth so many nodes
@@ -387,7 +387,7 @@ def others_units(categories: int, worth: Fraction, whole: int) -> int:
     Of one other there is nothing else to ask.
 
     >>> others_units(2, Fraction(0), 100), others_units(3, Fraction(0), 100)
-    (100, 45)
+    (100, 35)
     """
     if categories == 2:
         return whole
