@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -118,10 +120,13 @@ def write_gpkg_file(path: PathLike, write: Callable[..., None], statement: State
     """GDAL writes the file; ``write`` says of what."""
     words = {STATEMENT: json.dumps(statement)}
     with replacing(path) as part:
-        try:
-            write(part, driver="GPKG", layer=Path(path).stem, layer_metadata=words)
-        except (RuntimeError, ValueError):
-            raise BadInputError(f"{os.fspath(path)} cannot be written as a GeoPackage.") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they quote the path, with a password in it
+            with suppress(RuntimeError, ValueError):
+                write(part, driver="GPKG", layer=Path(path).stem, layer_metadata=words)
+                return
+        # raised here and not above: an exception remembers the one during which it was raised
+        raise BadInputError(f"{os.fspath(path)} cannot be written as a GeoPackage.")
 
 
 def write_parquet_file(
@@ -141,7 +146,8 @@ def write_parquet_file(
     options = {"use_dictionary": others, "write_statistics": others, "store_schema": False}
     with (
         replacing(path) as part,
-        pq.ParquetWriter(part, schema.remove_metadata(), **options) as file,
+        # absolute: a name with a colon would be one of another file system
+        pq.ParquetWriter(part.absolute(), schema.remove_metadata(), **options) as file,
     ):
         for batch in batches:
             file.write_batch(batch.cast(file.schema), row_group_size=_ROWS_PER_GROUP)
