@@ -405,6 +405,7 @@ MAPS = {"click", "numpy", "pyproj", "cython_runtime", "shapely", "certifi"}
         ("plan --n 5e4 -e 1 --polygon area.geojson", MAPS),
         ("plan --n 5e4 -e 1 --polygon area.gpkg", MAPS),
         ("inspect r.json", MAPS),
+        ("inspect points.gpkg", MAPS),
         ("verify r.json", {"click", "numpy"}),
         ("ledger show", {"click", "numpy"}),
         ("--version", {"click"}),
@@ -415,6 +416,7 @@ def test_commands_that_need_no_table_load_nothing_that_reads_one(folder, tmp_pat
     area = gpd.GeoSeries([shapely.box(-74.3, 40.5, -73.7, 40.95)], crs="EPSG:4326")
     for name in ("area.geojson", "area.gpkg"):
         area.to_file(tmp_path / name)
+    run("points", folder / "r.json", tmp_path / "points.gpkg")
     done = subprocess.run(
         [sys.executable, "-c", LOADED, *words.split()], capture_output=True, text=True,
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},

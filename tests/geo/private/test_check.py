@@ -221,4 +221,6 @@ def test_a_card_of_a_plan_escapes_what_it_shows_and_is_no_dataclass():
     assert "<table>" in card and "Plan(" not in card
     with pytest.warns(dp.PrivacyWarning):
         assert str(dp.publish(XY[:1], 1, CITY)).startswith("adaptive release of exactly 1 point at")
+    alone = dp.check(frame(who=range(N)), CITY, person="who")
+    assert "400 persons: 1 point each by the median" in str(alone)
     assert "1 point," in str(dp.plan(1, 1, CITY)) and "2 points," in str(dp.plan(2, 1, CITY))
