@@ -102,18 +102,35 @@ def write_gpkg(path: PathLike, chunks: Chunks, crs: Optional[CRS], statement: St
     need("pyarrow", "Writing a GeoPackage")
     import pyogrio
 
-    reader = points_reader(chunks)
+    stopped: list[KeyboardInterrupt] = []
+    reader = points_reader(chunks, stopped)
     wkt = None if crs is None else crs.to_wkt()
     kind = {"geometry_name": "geom", "geometry_type": "Point", "crs": wkt}
-    write_gpkg_file(path, partial(pyogrio.write_arrow, reader, **kind), statement)
+    try:
+        write_gpkg_file(path, partial(pyogrio.write_arrow, reader, **kind), statement)
+    except BadInputError:
+        if stopped:  # to GDAL it was a failure like any other
+            raise stopped[0] from None
+        raise
 
 
-def points_reader(chunks: Chunks) -> Any:
-    """Points as an Arrow stream with one column ``geom`` of well-known binary."""
+def points_reader(chunks: Chunks, stopped: Optional[list[KeyboardInterrupt]] = None) -> Any:
+    """Points as an Arrow stream with one column ``geom`` of well-known binary.
+
+    Whoever reads it may take an interrupt for a failure: ``stopped`` remembers it.
+    """
     import pyarrow as pa
 
-    batches = (_wkb_batch(x, y, "geom") for x, y in cut(chunks, _ROWS_PER_GROUP))
-    return pa.RecordBatchReader.from_batches(pa.schema([("geom", pa.binary())]), batches)
+    def batches() -> Iterator[Any]:
+        try:
+            for x, y in cut(chunks, _ROWS_PER_GROUP):
+                yield _wkb_batch(x, y, "geom")
+        except KeyboardInterrupt as interrupt:
+            if stopped is not None:
+                stopped.append(interrupt)
+            raise
+
+    return pa.RecordBatchReader.from_batches(pa.schema([("geom", pa.binary())]), batches())
 
 
 def write_gpkg_file(path: PathLike, write: Callable[..., None], statement: Statement) -> None:
