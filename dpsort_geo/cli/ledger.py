@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 import click
 
-from ..core.errors import BadInputError
+from ..core.errors import BadInputError, hide_secrets
 from .files import refuse_to_overwrite
 from .options import json_option
 from .words import list_examples, say, say_written
@@ -211,5 +211,5 @@ def _lines(facts: Dict[str, Any]) -> List[str]:
             f"{row['method']}, one {row['unit']}, {row['neighbours']}, {when}{where}"
         )
         if row["release"]:
-            lines.append(f"    went to {row['release']}")
+            lines.append(f"    went to {hide_secrets(row['release'])}")
     return lines

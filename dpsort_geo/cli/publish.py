@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator, Optional, Tuple
 import click
 
 from ..core.atomic import check_target
-from ..core.errors import AnotherNameError, BadInputError
+from ..core.errors import AnotherNameError, BadInputError, hide_secrets
 from .arguments import Count, make_axes, make_domain, make_rows
 from .files import check_ending, read_frame, refuse_to_overwrite
 from .ledger import choose_ledger
@@ -188,7 +188,7 @@ def publish(
     if out != "-":
         facts = {"release": out, **release.statement(), "notes": notes}
         hint = f"\n{_BOX}" if domain["bounds"] else ""
-        say(as_json, facts, f"Wrote {out}: {release}{hint}")
+        say(as_json, facts, f"Wrote {hide_secrets(out)}: {release}{hint}")
 
 
 @contextlib.contextmanager
@@ -217,7 +217,8 @@ def _ask_about_name(attempt: Callable[[bool], Any], another_name: bool, progress
 
 
 def _make_plain(value: Any) -> Any:
-    return value if isinstance(value, (int, float, str, bool, type(None))) else str(value)
+    plain = isinstance(value, (int, float, bool, type(None)))
+    return value if plain else speak_shell(str(value))
 
 
 def _parse_group_size(text: Optional[str]) -> Any:

@@ -13,6 +13,8 @@ from typing import Any, Dict, Iterator, Optional
 
 import click
 
+from ..core.errors import hide_secrets
+
 #: longer lines are hard to read
 _WIDEST = 100
 _IN_SHELL = {
@@ -127,7 +129,8 @@ def say_written(as_json: bool, out: str, what: str) -> None:
     """Say what was written, and how large it is."""
     size = Path(out).stat().st_size
     words = f"{size / 1e6:,.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):,.1f} kB"
-    say(as_json, {"written": out, "what": what, "bytes": size}, f"Wrote {out}: {what} ({words}).")
+    text = f"Wrote {hide_secrets(out)}: {what} ({words})."
+    say(as_json, {"written": out, "what": what, "bytes": size}, text)
 
 
 def count_words(count: int, what: str) -> str:

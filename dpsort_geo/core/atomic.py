@@ -43,7 +43,8 @@ def replacing(path: PathLike, overwrite: bool = True) -> Iterator[Path]:
     except FileExistsError:
         raise TakenError(f"{os.fspath(path)} is there already; give another name.") from None
     except OSError as error:
-        reason = error.strerror or "the disk or the folder refused it"
+        number = error.errno
+        reason = os.strerror(number) if number else "the disk or the folder refused it"
         raise BadInputError(f"{os.fspath(path)} cannot be written: {reason}.") from None
     finally:
         # on success it has been moved away; SQLite may have left a journal beside a failed one

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 
-#: a password before the @ of an address, and what is called a secret in a connection or a query
+#: a password before the @ of an address, also of one that was taken for a path and has lost a
+#: slash, and what is called a secret in a connection or a query
 _SECRETS = (
-    (re.compile(r"://.*@"), "://***@"),
+    (re.compile(r"(:/+)[^\n]*@"), r"\1***@"),
     (
         re.compile(
             r"(?i)\b(\w*(?:password|passwd|pwd|token|secret|signature|credential|api_?key|key|sig))"
@@ -21,7 +22,13 @@ _SECRETS = (
 
 
 class BadInputError(ValueError):
-    """Input that cannot be used; the message says what was wrong, what was expected, what to do."""
+    """Input that cannot be used; the message says what was wrong, what was expected, what to do.
+
+    No password in a path or an address that it names is echoed.
+    """
+
+    def __init__(self, *words: object) -> None:
+        super().__init__(*(hide_secrets(one) if isinstance(one, str) else one for one in words))
 
 
 class NotVerifiedError(BadInputError):
@@ -56,6 +63,8 @@ def hide_secrets(text: str) -> str:
     >>> address = "postgresql://ann:pw@host/calls?sslpassword=x"  # pragma: allowlist secret
     >>> hide_secrets(f"There is no file {address}; check it.")
     'There is no file postgresql://***@host/calls?sslpassword=***; check it.'
+    >>> hide_secrets("There is no folder https:/ann:pw@host.")
+    'There is no folder https:/***@host.'
     """
     for pattern, instead in _SECRETS:
         text = pattern.sub(instead, text)

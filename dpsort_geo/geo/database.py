@@ -22,6 +22,7 @@ from .statement import STATEMENT
 _MEANING = {
     "28": "the database does not accept the user or the password",
     "3D": "there is no database of that name",
+    "3F": "there is no schema of that name",
     "42P01": "there is no such table, or it is in another schema",
     "42703": "there is no such column",
     "42601": "the SQL is not valid",

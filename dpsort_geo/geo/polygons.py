@@ -19,7 +19,7 @@ from typing import Any, Optional
 import numpy as np
 import shapely
 
-from ..core.errors import BadInputError, hide_secrets
+from ..core.errors import BadInputError
 from .layers import choose_layer, pick_layer, split_layer
 
 #: bytes before the well-known binary, by the kind of bounding box in the flags (GeoPackage 2.1.3)
@@ -140,4 +140,4 @@ def _explain_failure(path: str, read: Any) -> Any:
         # these files are public, but a traceback of a reader library helps nobody
         reason = str(error).splitlines()[0] if str(error) else "it cannot be read"
         sentence = f"{path} cannot be read as polygons: {reason}"
-    raise BadInputError(hide_secrets(sentence))
+    raise BadInputError(sentence)

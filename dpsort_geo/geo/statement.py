@@ -5,9 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sqlite3
 import struct
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, Optional
+from xml.etree import ElementTree
 
 from ..core.atomic import PathLike
 from ..core.errors import BadInputError
@@ -52,7 +55,7 @@ def read_statement(path: PathLike) -> Statement:
                 statement = find_statement(file)
     except OSError as error:
         raise BadInputError(f"{name} cannot be read: {error.strerror or 'damaged file'}.") from None
-    except (ValueError, RuntimeError, EOFError, IndexError, struct.error):
+    except (ValueError, RuntimeError, EOFError, IndexError, struct.error, sqlite3.Error):
         raise BadInputError(f"{name} is not a file that carries a privacy statement.") from None
     if not isinstance(statement, dict):
         raise BadInputError(f"{name} carries no privacy statement: dpsort-geo did not write it.")
@@ -80,12 +83,20 @@ def _pmtiles_statement(file: Any) -> Any:
 
 
 def _gpkg_statement(path: PathLike) -> Any:
-    import pyogrio
+    """GDAL keeps what is said of a layer as XML in a table; GDAL itself takes long to start."""
+    for how in ("mode=ro", "immutable=1"):  # the second where a journal cannot be made beside it
+        with suppress(sqlite3.OperationalError):
+            return _metadata_item(f"{Path(path).absolute().as_uri()}?{how}")
+    return None
 
-    for layer in pyogrio.list_layers(path)[:, 0]:
-        found = (pyogrio.read_info(path, layer=layer)["layer_metadata"] or {}).get(STATEMENT)
-        if found is not None:
-            return json.loads(found)
+
+def _metadata_item(address: str) -> Any:
+    with closing(sqlite3.connect(address, uri=True)) as file:
+        for (text,) in file.execute("select metadata from gpkg_metadata order by id"):
+            with suppress(ElementTree.ParseError, TypeError):  # somebody else's metadata
+                for item in ElementTree.fromstring(text).iter("MDI"):
+                    if item.get("key") == STATEMENT:
+                        return json.loads(item.text or "null")
     return None
 
 

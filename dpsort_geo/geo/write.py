@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -100,28 +102,48 @@ def write_gpkg(path: PathLike, chunks: Chunks, crs: Optional[CRS], statement: St
     need("pyarrow", "Writing a GeoPackage")
     import pyogrio
 
-    reader = points_reader(chunks)
+    stopped: list[KeyboardInterrupt] = []
+    reader = points_reader(chunks, stopped)
     wkt = None if crs is None else crs.to_wkt()
     kind = {"geometry_name": "geom", "geometry_type": "Point", "crs": wkt}
-    write_gpkg_file(path, partial(pyogrio.write_arrow, reader, **kind), statement)
+    try:
+        write_gpkg_file(path, partial(pyogrio.write_arrow, reader, **kind), statement)
+    except BadInputError:
+        if stopped:  # to GDAL it was a failure like any other
+            raise stopped[0] from None
+        raise
 
 
-def points_reader(chunks: Chunks) -> Any:
-    """Points as an Arrow stream with one column ``geom`` of well-known binary."""
+def points_reader(chunks: Chunks, stopped: Optional[list[KeyboardInterrupt]] = None) -> Any:
+    """Points as an Arrow stream with one column ``geom`` of well-known binary.
+
+    Whoever reads it may take an interrupt for a failure: ``stopped`` remembers it.
+    """
     import pyarrow as pa
 
-    batches = (_wkb_batch(x, y, "geom") for x, y in cut(chunks, _ROWS_PER_GROUP))
-    return pa.RecordBatchReader.from_batches(pa.schema([("geom", pa.binary())]), batches)
+    def batches() -> Iterator[Any]:
+        try:
+            for x, y in cut(chunks, _ROWS_PER_GROUP):
+                yield _wkb_batch(x, y, "geom")
+        except KeyboardInterrupt as interrupt:
+            if stopped is not None:
+                stopped.append(interrupt)
+            raise
+
+    return pa.RecordBatchReader.from_batches(pa.schema([("geom", pa.binary())]), batches())
 
 
 def write_gpkg_file(path: PathLike, write: Callable[..., None], statement: Statement) -> None:
     """GDAL writes the file; ``write`` says of what."""
     words = {STATEMENT: json.dumps(statement)}
     with replacing(path) as part:
-        try:
-            write(part, driver="GPKG", layer=Path(path).stem, layer_metadata=words)
-        except (RuntimeError, ValueError):
-            raise BadInputError(f"{os.fspath(path)} cannot be written as a GeoPackage.") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they quote the path, with a password in it
+            with suppress(RuntimeError, ValueError):
+                write(part, driver="GPKG", layer=Path(path).stem, layer_metadata=words)
+                return
+        # raised here and not above: an exception remembers the one during which it was raised
+        raise BadInputError(f"{os.fspath(path)} cannot be written as a GeoPackage.")
 
 
 def write_parquet_file(
@@ -141,7 +163,8 @@ def write_parquet_file(
     options = {"use_dictionary": others, "write_statistics": others, "store_schema": False}
     with (
         replacing(path) as part,
-        pq.ParquetWriter(part, schema.remove_metadata(), **options) as file,
+        # absolute: a name with a colon would be one of another file system
+        pq.ParquetWriter(part.absolute(), schema.remove_metadata(), **options) as file,
     ):
         for batch in batches:
             file.write_batch(batch.cast(file.schema), row_group_size=_ROWS_PER_GROUP)

@@ -289,6 +289,31 @@ def test_a_password_in_a_path_is_never_echoed(tmp_path):
             assert b"s3cret" not in done.stdout + done.stderr
 
 
+def test_a_folder_that_is_called_like_an_address_is_not_echoed_either(folder, tmp_path):
+    """What was meant for a server may have been written beside it: https:/ann:s3cret@host/."""
+    place = tmp_path / "https:" / "ann:s3cret@host"
+    place.mkdir(parents=True)
+    book, calls = tmp_path / "ledger.sqlite", "https://ann:s3cret@host/calls.csv"
+    (place / "calls.csv").write_bytes((folder / "calls.csv").read_bytes())
+    for words, code in (
+        (["check", calls, *BOX], 0),
+        (["publish", calls, f"{calls[:-9]}r.json", "-e", 1, *BOX, "--ledger", book], 0),
+        (["publish", calls, f"{calls[:-9]}r.json", "-e", 1, *BOX, "--ledger", book], 2),
+        (["publish", calls, "https://ann:s3cret@no/r.json", "-e", 1, *BOX, "--ledger", book], 2),
+        (["points", f"{calls[:-9]}r.json", f"{calls[:-9]}p.parquet"], 0),
+        (["points", f"{calls[:-9]}r.json", "https://ann:s3cret@no/p.parquet"], 2),
+        (["ledger", "show", "--ledger", book], 0),
+    ):
+        done = run(*words, code=code, cwd=tmp_path)
+        assert b"s3cret" not in done.stdout + done.stderr
+        assert code or b"***@" in done.stdout or words[0] == "check"
+
+
+def test_a_plan_for_machines_speaks_the_language_of_the_shell():
+    text = run("plan", "--n", "5e4", "-e", 1, *BOX, "--json").stdout.decode()
+    assert "--neighbours add-remove" in text and "neighbours='" not in text
+
+
 def test_whole_numbers_are_read_as_people_write_them():
     assert [Count().convert(text, None, None) for text in ("5e4", "50,000", "7")] == [
         50_000,
@@ -380,6 +405,7 @@ MAPS = {"click", "numpy", "pyproj", "cython_runtime", "shapely", "certifi"}
         ("plan --n 5e4 -e 1 --polygon area.geojson", MAPS),
         ("plan --n 5e4 -e 1 --polygon area.gpkg", MAPS),
         ("inspect r.json", MAPS),
+        ("inspect points.gpkg", MAPS),
         ("verify r.json", {"click", "numpy"}),
         ("ledger show", {"click", "numpy"}),
         ("--version", {"click"}),
@@ -390,6 +416,7 @@ def test_commands_that_need_no_table_load_nothing_that_reads_one(folder, tmp_pat
     area = gpd.GeoSeries([shapely.box(-74.3, 40.5, -73.7, 40.95)], crs="EPSG:4326")
     for name in ("area.geojson", "area.gpkg"):
         area.to_file(tmp_path / name)
+    run("points", folder / "r.json", tmp_path / "points.gpkg")
     done = subprocess.run(
         [sys.executable, "-c", LOADED, *words.split()], capture_output=True, text=True,
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},

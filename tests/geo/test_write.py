@@ -167,6 +167,22 @@ def test_an_interrupt_in_the_middle_leaves_nothing(tmp_path, name):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("name", ["a.geojson", "a.parquet", "a.gpkg"])
+def test_an_interrupt_while_points_are_written_is_no_failure(tmp_path, name):
+    def chunks():
+        yield LON, LAT
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        if name.endswith("geojson"):
+            write.write_geojson(tmp_path / name, chunks(), {})
+        elif name.endswith("gpkg"):
+            write.write_gpkg(tmp_path / name, chunks(), CRS(4326), {})
+        else:
+            write.write_geoparquet(tmp_path / name, chunks(), CRS(4326), {})
+    assert os.listdir(tmp_path) == []
+
+
 def test_a_folder_that_is_not_there_gets_one_sentence(tmp_path):
     for name in ("a.geojson", "a.parquet", "a.gpkg"):
         path = tmp_path / "absent" / name

@@ -24,7 +24,7 @@ from .extent import REFUSED, is_elsewhere
 from .files import PointStream
 from .plan import plan
 from .points import is_dask, point_stream
-from .report import SIDES, Check
+from .report import SIDES, AxisFound, Check
 from .rows import name_persons
 from .seen import PICTURE, SAMPLE, Seen
 from .table import Reading
@@ -103,7 +103,7 @@ def check(
         most_points=seen.most_points,
         typical_points=seen.typical_points,
         axes=tuple(seen.axes()),
-        problems=tuple(_problems(seen, stream, domain)),
+        problems=tuple(_problems(seen, stream, domain, decimal)),
         picture=seen.picture,
         allowed=domain.mask(int(np.log2(PICTURE))),
         plan=planned,
@@ -138,15 +138,16 @@ def _name_format(part: Any) -> Optional[str]:
     return "Parquet" if known == "GeoParquet" and part.layout.xy is not None else known
 
 
-def _problems(seen: Seen, stream: PointStream, domain: Domain) -> Iterator[str]:
+def _problems(seen: Seen, stream: PointStream, domain: Domain, decimal: str) -> Iterator[str]:
     placed = seen.rows - seen.missing
     astray = sum(seen.sides.values()) + seen.nowhere
     if placed and astray > _MOST * placed:
         yield from _why_astray(seen, stream, domain)
     if not placed:
+        mark = "a comma, say decimal=','" if decimal == "." else "a point, leave decimal=',' out"
         yield (
             "No row has a place: name the columns with columns=(x, y), or, where numbers are "
-            "written with a comma, say decimal=','."
+            f"written with {mark}."
         )
     elif seen.missing:
         yield ("Some rows have no place, and publish refuses them: drop them, or mend them, first.")
@@ -155,6 +156,7 @@ def _problems(seen: Seen, stream: PointStream, domain: Domain) -> Iterator[str]:
     if seen.extents is not None and seen.extents.shown_by(domain):
         yield REFUSED
     for axis in seen.axes():
+        yield from _why_beside(axis)
         if axis.strange and not axis.takes_rest:
             yield (
                 f"{axis.column!r} has values that are not in its public list, and publish refuses "
@@ -162,6 +164,22 @@ def _problems(seen: Seen, stream: PointStream, domain: Domain) -> Iterator[str]:
             )
         if axis.missing and not axis.takes_rest:
             yield f"Some rows have no {axis.column!r}, and publish refuses them."
+
+
+def _why_beside(axis: AxisFound) -> Iterator[str]:
+    """An axis that would tell nothing, because all is moved to its end or becomes 'other'."""
+    known, strange = sum(axis.declared.values()), sum(axis.strange.values())
+    if axis.early + axis.late > _MOST * known:
+        where = "before" if axis.early > axis.late else "after"
+        yield (
+            f"Most dates in {axis.column!r} lie {where} the declared range, and are moved to its "
+            "end: check the range, and how the dates are written."
+        )
+    if axis.takes_rest and 0 < known == strange:
+        yield (
+            f"No value of {axis.column!r} is in its public list, and all become 'other': check the "
+            "list, and how the values are written."
+        )
 
 
 def _why_astray(seen: Seen, stream: PointStream, domain: Domain) -> Iterator[str]:

@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 from pyproj import CRS
 
-from ...core.errors import BadInputError, hide_secrets
+from ...core.errors import BadInputError
 from .._optional import need
 from ..layers import split_layer
 from . import point_crs
@@ -255,7 +255,7 @@ def expand(path: PathLike) -> list[str]:
     else:
         found = [file for file in glob.glob(text, recursive=True) if os.path.isfile(file)]
         if not found:
-            raise BadInputError(f"There is no file {hide_secrets(text)}; check the path.")
+            raise BadInputError(f"There is no file {text}; check the path.")
     if len({ending(file) for file in found}) > 1:
         raise BadInputError(
             f"{file_name(text)} stands for point files of more than one format, perhaps of the "

@@ -123,8 +123,9 @@ class Check:
             lines.append(f"Outside: {', '.join(where)}.")
         if self.persons is not None:
             without = f", {self.nobody:,} without a person" if self.nobody else ""
+            each = "point" if self.typical_points == 1 else "points"
             lines.append(
-                f"{_plural(self.persons, 'person')}: {self.typical_points:g} points each by the "
+                f"{_plural(self.persons, 'person')}: {self.typical_points:g} {each} each by the "
                 f"median, {self.most_points:,} at most{without}."
             )
         for axis in self.axes:

@@ -17,12 +17,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Optional, Union
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 import numpy as np
 
@@ -35,6 +32,7 @@ from .._optional import need
 from . import parts, point_crs
 from .formats import PIECE_ROWS, Piece
 from .parts import Part, Placed, Refusal, Work, or_refusal
+from .spark_files import row_groups
 from .table import Layout, layout, points_of
 
 Array = np.ndarray
@@ -47,8 +45,6 @@ _ROWS = 1 << 20
 _BLOCKS = "part int, first bigint, size int, offset binary, count binary, note string"
 _NAMES = {"string": "string", "tinyint": "bigint", "smallint": "bigint", "int": "bigint",
           "bigint": "bigint"}  # fmt: skip
-#: what Spark calls a column as it stands in a file, and its reader of Parquet
-_COLUMN, _PARQUET = "AttributeReference", "ParquetFileFormat"
 _FAILED = "Spark could not count the points; what went wrong is in the log of its workers."
 
 
@@ -62,13 +58,13 @@ def count_points(
     work = replace(work, crs=chosen.crs)
     if work.person:
         who = _name_type(frame, work.person)
-        placed = selected.mapInArrow(
+        placed = _named_plainly(selected).mapInArrow(
             partial(_place, chosen=chosen, work=work, kind=who),
             f"who {who}, key bigint, note string",
         )
         counted = placed.repartition("who").mapInArrow(partial(_gather, work=work), _BLOCKS)
     else:
-        found = _row_groups(selected, chosen) if not work.wanted else []
+        found = row_groups(selected, chosen) if not work.wanted else []
         if found:
             session = frame.sparkSession
             enough = -(-sum(piece.rows or 0 for piece in found) // PIECE_ROWS)
@@ -76,7 +72,8 @@ def count_points(
             numbers = session.range(0, len(found), 1, tasks)
             counted = numbers.mapInArrow(partial(_count_groups, found=found, work=work), _BLOCKS)
         else:
-            counted = selected.mapInArrow(partial(_count, chosen=chosen, work=work), _BLOCKS)
+            asked = partial(_count, chosen=chosen, work=work)
+            counted = _named_plainly(selected).mapInArrow(asked, _BLOCKS)
     rows = _ask(partial(_collect, counted.repartition("part").mapInArrow(_add, _BLOCKS)))
     return parts.finish(_finish(rows, work), work)
 
@@ -101,14 +98,15 @@ def _select(frame: Any, work: Work, columns: Optional[tuple[str, str]]) -> tuple
     from pyspark.sql import functions
 
     plain, native = [], None
-    for field in frame.schema.fields:
-        column = functions.col(f"`{field.name}`")
+    for field in _named_once(frame):
+        name = _quoted(field.name)
+        column = functions.col(name)
         module, kind = type(field.dataType).__module__, type(field.dataType).__name__
         if kind in ("GeometryType", "GeographyType") and module.startswith("pyspark"):
             native = field.name, point_crs.parse_crs(_code(field.dataType))
             column = functions.st_asbinary(column).alias(field.name)
         elif kind in ("GeometryType", "GeographyType"):  # of Sedona, which has this function
-            column = functions.expr(f"ST_AsEWKB(`{field.name}`)").alias("geometry")
+            column = functions.expr(f"ST_AsEWKB({name})").alias("geometry")
         elif kind == "UserDefinedType":
             continue
         plain.append(column)
@@ -116,9 +114,9 @@ def _select(frame: Any, work: Work, columns: Optional[tuple[str, str]]) -> tuple
     chosen = layout(
         _arrow_schema(known.schema), columns, work.choice.person, work.wanted, work.how, native
     )
-    selected = known.select(*(functions.col(f"`{name}`") for name in chosen.names))
+    selected = known.select(*(functions.col(_quoted(name)) for name in chosen.names))
     if chosen.srid is not None:
-        first = _ask(selected.select(f"`{chosen.geometry}`").first)
+        first = _ask(selected.select(_quoted(str(chosen.geometry))).first)
         if first is None:  # of no points, no CRS can be wrong
             return selected, replace(chosen, crs=chosen.crs or work.domain.crs)
         chosen = chosen.settled([one for one in first if one is not None])
@@ -127,44 +125,21 @@ def _select(frame: Any, work: Work, columns: Optional[tuple[str, str]]) -> tuple
     return selected, chosen
 
 
-def _row_groups(selected: Any, chosen: Layout) -> list[Piece]:
-    """Where the rows lie, if they are all rows of Parquet files on disks; else nothing.
-
-    Only columns of the files themselves count, of the type that Spark reads them as: then both see
-    the same numbers. Whatever is not known for certain is left to Spark.
-    """
-    import pyarrow.parquet as pq
-
-    with suppress(Exception):
-        plan = selected._jdf.queryExecution().optimizedPlan()  # Spark Connect has none
-        if _class(plan) == "Project":
-            columns = plan.projectList()
-            if any(_class(columns.apply(i)) != _COLUMN for i in range(columns.size())):
-                return []
-            plan = plan.child()
-        if _class(plan) != "LogicalRelation" or _class(plan.relation().fileFormat()) != _PARQUET:
-            return []
-        found = []
-        for address in plan.relation().location().inputFiles():  # twice what is read twice
-            place = urlsplit(address)
-            if place.scheme != "file" or place.netloc:
-                return []
-            path = url2pathname(place.path)
-            kinds = pq.read_schema(path)
-            if [str(kinds.field(name).type) for name in chosen.names] != _expected(selected):
-                return []
-            found += Piece(path, "GeoParquet", chosen).split()
-        return found
-    return []
+def _named_once(frame: Any) -> list[Any]:
+    """The columns that can be asked for by their names."""
+    same = str if frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true" else str.lower
+    names = [same(name) for name in frame.schema.names]
+    return [field for field in frame.schema.fields if names.count(same(field.name)) == 1]
 
 
-def _class(thing: Any) -> str:
-    return str(thing.getClass().getSimpleName())
+def _quoted(name: str) -> str:
+    """A column's name as Spark reads one, whatever is in it."""
+    return "`" + name.replace("`", "``") + "`"
 
 
-def _expected(selected: Any) -> list[str]:
-    """How Arrow calls the types that Spark reads columns as."""
-    return [field.dataType.simpleString() for field in selected.schema.fields]
+def _named_plainly(selected: Any) -> Any:
+    """The same columns, in the same order: with some names Spark cannot hand them to a worker."""
+    return selected.toDF(*(f"c{i}" for i in range(len(selected.columns))))
 
 
 def _arrow_schema(schema: Any) -> Any:
@@ -258,16 +233,22 @@ def _add(batches: Iterator[Any]) -> Iterator[Any]:
 
 def _rows(batches: Iterable[Any], chosen: Layout) -> Iterator[Any]:
     """Coordinates and what stands beside them; Spark's own batches are small."""
-    import pyarrow as pa
-
     waiting: list[Any] = []
     for batch in batches:
         waiting.append(batch)
         if sum(part.num_rows for part in waiting) >= _ROWS:
-            yield points_of(pa.concat_batches(waiting), chosen)
+            yield points_of(_join(waiting, chosen), chosen)
             waiting = []
     if sum(part.num_rows for part in waiting):
-        yield points_of(pa.concat_batches(waiting), chosen)
+        yield points_of(_join(waiting, chosen), chosen)
+
+
+def _join(waiting: Sequence[Any], chosen: Layout) -> Any:
+    """One batch of several, with the names that the columns had."""
+    import pyarrow as pa
+
+    columns = pa.concat_batches(waiting).columns
+    return pa.RecordBatch.from_arrays(columns, names=chosen.names)
 
 
 def _told(found: Union[Part, Refusal], work: Work) -> Any:

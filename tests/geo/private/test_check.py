@@ -182,6 +182,27 @@ def test_categories_and_dates_are_held_against_those_declared():
     assert rest.takes_rest and rest.declared["other"] == 8
 
 
+def test_an_axis_that_would_tell_nothing_is_seen():
+    when = pd.Timestamp("2026-03-01") + pd.to_timedelta(np.arange(N) // 10, "D")
+    points = frame(kind=["Theft"] * N, when=when)
+    years = [dp.TimeAxis("when", *ends, every="1 week") for ends in (
+        ("2025-01-01", "2026-01-01"), ("2026-04-15", "2026-07-01"), ("2026-01-01", "2026-04-01"),
+    )]  # fmt: skip
+    for axis, where in zip(years, ("after", "before", None)):
+        found = dp.check(points, CITY, time=axis).problems
+        assert [f"lie {where} the declared range" in one for one in found] == [True] * bool(where)
+    (problem,) = dp.check(points, CITY, by={"kind": ["theft", "other"]}).problems
+    assert "all become 'other'" in problem and "Theft" not in problem
+    points.loc[0, "kind"] = "theft"
+    assert dp.check(points, CITY, by={"kind": ["theft", "other"]}).problems == ()
+
+
+def test_a_mark_before_decimals_that_is_not_there_is_not_asked_for_again(tmp_path):
+    frame().to_csv(tmp_path / "a.csv", index=False)
+    (problem,) = dp.check(tmp_path / "a.csv", CITY, decimal=",").problems
+    assert "with a point, leave decimal=',' out" in problem
+
+
 # private, and harmless ----------------------------------------------------------------------------
 
 
@@ -200,4 +221,6 @@ def test_a_card_of_a_plan_escapes_what_it_shows_and_is_no_dataclass():
     assert "<table>" in card and "Plan(" not in card
     with pytest.warns(dp.PrivacyWarning):
         assert str(dp.publish(XY[:1], 1, CITY)).startswith("adaptive release of exactly 1 point at")
+    alone = dp.check(frame(who=range(N)), CITY, person="who")
+    assert "400 persons: 1 point each by the median" in str(alone)
     assert "1 point," in str(dp.plan(1, 1, CITY)) and "2 points," in str(dp.plan(2, 1, CITY))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import traceback
 import uuid
+import warnings
 from pathlib import Path
 
 import duckdb
@@ -420,3 +422,46 @@ def test_a_path_with_a_password_is_never_echoed(path, tmp_path):
         dp.publish(path, 1, CITY, ledger=tmp_path / "ledger.sqlite")
     said = str(refused.value).replace("s3cret-is-in", "")
     assert "s3c" not in said and "re@t" not in said
+
+
+def _each_way(path):
+    """Everything that takes a path, by its name."""
+    release = dp.publish(np.c_[LON, LAT], 1, CITY)
+    return {
+        "check": lambda: dp.check(path, CITY),
+        "count_cells": lambda: dp.count_cells(path, CITY),
+        "domain": lambda: dp.Domain.from_polygon(path),
+        "publish": lambda: dp.publish(path, 1, CITY),
+        "publish, saved": lambda: dp.publish(np.c_[LON, LAT], 1, CITY, save=path),
+        "read_release": lambda: dp.read_release(path),
+        "read_series": lambda: dp.read_series(path),
+        "save": lambda: release.save(path),
+        "to_geojson": lambda: release.to_geojson(path),
+        "to_geoparquet": lambda: release.to_geoparquet(path),
+        "to_gpkg": lambda: release.to_gpkg(path),
+        "to_map": lambda: release.to_map(path),
+        "to_postgis": lambda: release.to_postgis(path, "calls"),
+    }
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "https://ann:s3cret@127.0.0.1:9/calls.gpkg",
+        "/vsicurl/https://ann:s3cret@127.0.0.1:9/calls.gpkg",
+        "nowhere/https://ann:s3cret@host/calls.json",
+        "s3://ann:s3cret@bucket/calls.parquet",
+        "postgresql://ann:s3cret@127.0.0.1:9/calls",
+        "abfs://c@host/calls.parquet?sig=s3cret",
+    ],
+)
+def test_whatever_takes_a_path_with_a_password_does_not_echo_it(path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, use in _each_way(path).items():
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with pytest.raises(BadInputError) as refused:
+                use()
+        said = "".join(traceback.format_exception(refused.value))
+        assert "s3cret" not in said + "".join(str(one.message) for one in warned), name
+    assert list(tmp_path.rglob("*")) == []

@@ -232,6 +232,8 @@ def test_points_go_back_into_a_table_of_their_own(city):
     assert json.loads(comment)["privacy_statement"] == release.statement()
     with pytest.raises(BadInputError, match="overwrite=True"):
         release.to_postgis(city, "calls_public")
+    with pytest.raises(BadInputError, match="no schema of that name"):
+        release.to_postgis(city, "nowhere.calls")
     release.to_postgis(city, "calls_public", overwrite=True)
     assert ask(city, "select count(*) from calls_public") == [(N,)]
     with pytest.raises(BadInputError, match="not written by dpsort-geo"):

@@ -8,6 +8,8 @@ import sys
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import shapely
 
@@ -19,6 +21,7 @@ from dpsort_geo.core.private import views
 from dpsort_geo.core.private.publish import count
 from dpsort_geo.core.rules.axes import make_axes
 from dpsort_geo.geo.private import spark as engine
+from dpsort_geo.geo.private import spark_files
 from dpsort_geo.geo.private.parts import Work
 from dpsort_geo.geo.private.rows import Choice
 from tests.spark import session
@@ -124,7 +127,7 @@ def test_files_that_are_all_of_a_frame_are_read_by_the_workers_and_counted_alike
 
 
 def groups_of(frame):
-    return engine._row_groups(*engine._select(frame, Work(DOMAIN, None), ("lon", "lat")))
+    return spark_files.row_groups(*engine._select(frame, Work(DOMAIN, None), ("lon", "lat")))
 
 
 def test_rows_that_a_file_does_not_have_as_they_are_go_through_spark(spark, tmp_path):
@@ -148,9 +151,8 @@ def test_rows_that_a_file_does_not_have_as_they_are_go_through_spark(spark, tmp_
     for frame in changed[:-1]:
         assert groups_of(frame) == []
     for frame in changed:
-        rows = frame.select("lon", "lat").toPandas().to_numpy()
-        wanted = count(DOMAIN.grid, *DOMAIN.project(*rows.T), None, "adaptive")
-        assert_same(dp.count_cells(frame, DOMAIN, columns=("lon", "lat")), wanted)
+        found = dp.count_cells(frame, DOMAIN, columns=("lon", "lat"))
+        assert_same(found, table_of(frame))
     kept = whole.select("lon", "lat").cache()
     kept.count()
     assert groups_of(kept) == []
@@ -161,6 +163,102 @@ def test_rows_that_a_file_does_not_have_as_they_are_go_through_spark(spark, tmp_
     plain.selectExpr("cast(lon as float) lon", "cast(lat as float) lat").write.parquet(folder)
     assert groups_of(spark.read.parquet(folder))
     assert groups_of(spark.read.schema("lon double, lat double").parquet(folder)) == []
+
+
+def table_of(frame):
+    rows = frame.select("lon", "lat").toPandas().to_numpy()
+    return count(DOMAIN.grid, *DOMAIN.project(*rows.T), None, "adaptive")
+
+
+def write_parquet(path, start=0, stop=N, **more):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = {"lon": XY[start:stop, 0], "lat": XY[start:stop, 1]}
+    pq.write_table(pa.table(rows), path, row_group_size=700, **more)
+
+
+def test_the_workers_read_the_files_that_spark_lists_and_no_others(spark, tmp_path):
+    """Beside them lie summaries, hidden files, other folders; names may need escapes in a URI."""
+    files, noted = tmp_path / "50%20 of #1?ü+;'", []
+    for name, ends in {"0": (0, 900), "1'": (900, 2500)}.items():
+        write_parquet(files / f"{name}.parquet", *ends, metadata_collector=noted)
+        noted[-1].set_file_path(f"{name}.parquet")
+    pq.write_metadata(noted[0].schema.to_arrow_schema(), files / "_metadata", noted)
+    for name in ("_0.parquet", ".0.parquet", "below/2.parquet"):
+        write_parquet(files / name)
+    os.utime(files / "0.parquet", (1e9, 1e9))
+    for options, rows in (
+        ({}, 2500),
+        ({"recursiveFileLookup": "true"}, 2500 + N),
+        ({"pathGlobFilter": "0*"}, 900),
+        ({"modifiedBefore": "2010-01-01T00:00:00"}, 900),
+        ({"mergeSchema": "true"}, 2500),
+    ):
+        frame = spark.read.options(**options).parquet(str(files))
+        assert sum(piece.rows for piece in groups_of(frame)) == rows
+        assert_same(dp.count_cells(frame, DOMAIN, columns=("lon", "lat")), table_of(frame))
+
+
+def test_what_a_folder_is_called_goes_before_what_stands_in_its_files(spark, tmp_path):
+    for at, folder in enumerate(("lat=40.6", "lat=40.8")):
+        write_parquet(tmp_path / folder / "a.parquet", at * 2500, at * 2500 + 2500)
+    frame = spark.read.parquet(str(tmp_path))
+    assert groups_of(frame) == []
+    assert_same(dp.count_cells(frame, DOMAIN, columns=("lon", "lat")), table_of(frame))
+
+
+def test_files_that_spark_reads_in_part_are_left_to_it(spark, tmp_path):
+    whole, spoilt = tmp_path / "a.parquet", tmp_path / "b.parquet"
+    write_parquet(whole, 0, 2000)
+    frame = spark.read.parquet(str(tmp_path))
+    write_parquet(whole)  # which has grown since it was listed
+    assert groups_of(frame) == []
+    assert_same(dp.count_cells(frame, DOMAIN, columns=("lon", "lat")), table_of(frame))
+    write_parquet(spoilt, compression="none", use_dictionary=False)
+    text = bytearray(spoilt.read_bytes())
+    text[4:200] = b"\xff" * 196
+    spoilt.write_bytes(text)
+    lenient = spark.read.option("ignoreCorruptFiles", "true").parquet(str(tmp_path))
+    assert_same(dp.count_cells(lenient, DOMAIN, columns=("lon", "lat")), expected())
+    with pytest.raises(BadInputError, match="damaged") as refused:
+        dp.count_cells(spark.read.parquet(str(tmp_path)), DOMAIN, columns=("lon", "lat"))
+    assert refused.value.__context__ is None
+    for name in spark_files._SETTINGS:
+        spark.conf.set(name, "true")
+        assert groups_of(spark.read.parquet(str(whole))) == []
+        spark.conf.unset(name)
+    assert groups_of(spark.read.parquet(str(whole)))
+
+
+def test_files_that_lie_on_no_disk_are_left_to_spark(spark, tmp_path):
+    write_parquet(tmp_path / "a.parquet")
+    settings = spark.sparkContext._jsc.hadoopConfiguration()
+    settings.set("fs.viewfs.mounttable.far.link./away", tmp_path.as_uri())
+    frame = spark.read.parquet("viewfs://far/away")
+    assert groups_of(frame) == []
+    assert_same(dp.count_cells(frame, DOMAIN), expected())
+
+
+def _fail_after_files(batches, found, work):
+    yield from _fail_at_first(engine._count_groups(batches, found, work))
+
+
+def test_files_of_tasks_that_are_tried_again_count_once(spark, tmp_path, monkeypatch):
+    write_parquet(tmp_path / "a.parquet")
+    frame = spark.read.parquet(str(tmp_path))
+    monkeypatch.setattr(engine, "_count_groups", _fail_after_files)
+    assert_same(dp.count_cells(frame, DOMAIN), expected())
+
+
+def test_other_columns_may_be_called_anything(frame):
+    others = frame.selectExpr("lon", "lat", "text as `a``b`", "kind as `c.d`")
+    twice = others.join(frame.selectExpr("text as id", "kind as Id").limit(1))
+    assert_same(dp.count_cells(twice, DOMAIN), expected())
+    who = others.withColumnRenamed("a`b", "`who.")
+    assert dp.publish(who, 1, DOMAIN, person="`who.").n == np.unique(WHO).size
+    where = frame.selectExpr("lon as `a.x`", "lat as `a.y`")
+    assert_same(dp.count_cells(where, DOMAIN, columns=("a.x", "a.y")), expected())
+    with pytest.raises(BadInputError, match="exactly one column named 'id'"):
+        dp.publish(twice, 1, DOMAIN, person="id")
 
 
 @pytest.mark.parametrize("dropped", [("wkb", "ewkb"), ("lon", "lat", "wkb")])
