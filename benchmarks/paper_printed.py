@@ -129,7 +129,7 @@ STEPS = (
     (
         "Medians of 129 points (66 exponential, 63 ones)",
         "`benchmarks/paper_uses.py`",
-        "2,001 points around a gap of given width here: smooth sensitivity need not take n^2 steps",
+        "these sets, and 2,001 points around a gap: smooth sensitivity need not take n^2 steps",
     ),
     (
         "Figures of points, sorted sequence and density maps",
