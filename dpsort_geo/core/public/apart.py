@@ -83,9 +83,8 @@ class Groups:
 def read_groups(release: Release, apart: int, grid: Grid) -> Groups:
     """Both trees, each by itself."""
     counts: ViewCounts = release.measured  # type: ignore[assignment]
-    size = release.axes[0].size
     trees = counts.part(0, 0, 1), counts.part(0, 1, 1)
-    totals, variances, together = _totals(release, counts, size, apart)
+    totals, variances, together = _totals(release, grid, apart)
     found = []
     for tree, total, variance in zip(trees, totals.tolist(), variances.tolist()):
         leaves, fitted = fit_counts(release, tree, grid, total)
@@ -95,17 +94,17 @@ def read_groups(release: Release, apart: int, grid: Grid) -> Groups:
     return Groups(apart, found[0], found[1], together)
 
 
-def _totals(
-    release: Release, counts: ViewCounts, size: int, apart: int
-) -> "Tuple[Array, Array, float]":
+def _totals(release: Release, grid: Grid, apart: int) -> "Tuple[Array, Array, float]":
     """Whole totals of both groups, which add up to n; their variances, and their covariance."""
+    counts: ViewCounts = release.measured  # type: ignore[assignment]
+    size = release.axes[0].size
     own = counts.part(1, apart, 1)
     first = counts.part(0, 0, 1)
     together = AdaptiveCounts(
         *(np.concatenate(pair) for pair in zip(own.arrays().values(), first.arrays().values()))
     )
-    each = gather(release, counts.others(size, apart), size - 1)
-    first_tree, tree = gather(release, together), gather(release, counts.part(0, 1, 1))
+    each = gather(release, counts.others(size, apart), grid, size - 1)
+    first_tree, tree = (gather(release, one, grid) for one in (together, counts.part(0, 1, 1)))
     parts, spread = each.below[: size - 1].sum(), each.variance[: size - 1].sum()
     precise = 1 / spread + 1 / tree.variance[0]
     others = (parts / spread + tree.below[0] / tree.variance[0]) / precise
@@ -113,7 +112,7 @@ def _totals(
     variance = np.array([first_tree.variance[0], 1 / precise])
     n, doubt = float(release.size), total_variance(release)
     totals, left = add_up(said, variance, n, doubt)
-    largest = np.rint(totals[0])
+    largest = max(np.rint(totals[0]), 1.0)  # the others are read against its map
     share = variance / variance.sum()
     covariance = doubt * share[0] * share[1] - variance[0] * share[1]
     return np.array([largest, n - largest]), left, float(covariance)
@@ -153,12 +152,7 @@ def fit_apart(release: Release, groups: Groups, others: DecodedTree) -> ApartMap
     """The maps of the first axis."""
     counts: ViewCounts = release.measured  # type: ignore[assignment]
     grid, first, size = others.grid, groups.first, release.axes[0].size
-    asked = counts.others(size, groups.apart)
-    if grid is not release.grid:  # a node without any cell is a known zero
-        place = asked.index & ((np.int64(1) << 2 * asked.level) - 1)
-        some = room(grid, asked.level, place) > 0
-        asked = AdaptiveCounts(*(part[some] for part in asked.arrays().values()))
-    tree = gather(release, asked, size - 1)
+    tree = gather(release, counts.others(size, groups.apart), grid, size - 1)
     total, doubt = float(others.tree.estimate[0]), groups.others.root_variance or 0.0
     said, variance = tree.below[: size - 1], tree.variance[: size - 1]
     totals, variance = add_up(said, variance, total, doubt)

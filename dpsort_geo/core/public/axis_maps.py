@@ -147,9 +147,6 @@ def fit_axis(release: Release, number: int, total: Cumulative, grid: Grid) -> Fo
     """
     axis = release.axes[number - 1]
     counts: ViewCounts = release.measured  # type: ignore[assignment]
-    if grid is not release.grid:
-        some = room(grid, counts.level, counts.index) > 0
-        counts = ViewCounts(*(part[some] for part in counts.arrays().values()))
     roots, size = axis.size, axis.size
     root, unknown = np.arange(size), 0.0
     asked = counts.part(number, 0, size)
@@ -157,13 +154,13 @@ def fit_axis(release: Release, number: int, total: Cumulative, grid: Grid) -> Fo
         blocks = int(counts.slice[counts.view == number].max()) + 1 - size
         roots = max(blocks, 1)  # without blocks, all bins have the map of all points
         root = block_of(size, roots)
-        tree = gather(release, counts.part(number, size, blocks), roots)
-        slices = gather(release, asked, size)
+        tree = gather(release, counts.part(number, size, blocks), grid, roots)
+        slices = gather(release, asked, grid, size)
         said, spread = slices.below[:size], slices.variance[:size]
         totals, variance, apart = _bins(release, root, said, spread, tree)
         unknown = UNKNOWN + OWN_RHYTHM * apart
     else:
-        tree = gather(release, asked, roots)
+        tree = gather(release, asked, grid, roots)
         totals, variance = add_up(tree.below[:size], tree.variance[:size], *_known(release))
     trust = trust_of(release, release.size)
     found = fit_forest(grid, tree, root, totals, variance, total, trust)

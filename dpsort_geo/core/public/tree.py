@@ -59,10 +59,7 @@ def fit_tree(
 
     A node without a cell of ``inside`` is a known zero: its answers are noise and are left out.
     """
-    if inside is not release.grid:
-        some = room(inside, counts.level, counts.index) > 0
-        counts = AdaptiveCounts(*(part[some] for part in counts.arrays().values()))
-    tree = gather(release, counts)
+    tree = gather(release, counts, inside)
     level, parent, below, variance = tree.level, tree.parent, tree.below, tree.variance
     s, v, estimate = tree.children_below, tree.children_variance, tree.estimate
     estimate[0] = release.size if total is None else total
@@ -74,12 +71,19 @@ def fit_tree(
     return tree
 
 
-def gather(release: Release, counts: AdaptiveCounts, roots: int = 1) -> Tree:
+def gather(
+    release: Release, counts: AdaptiveCounts, inside: Optional[Grid] = None, roots: int = 1
+) -> Tree:
     """The way up alone, for a forest of so many roots: what each node and those below it say.
 
     Indices of nodes are root * 4^level + index. The roots come first; what they say themselves is
-    in ``below`` and ``variance`` only where they were asked or have children.
+    in ``below`` and ``variance`` only where they were asked or have children. Nodes without a cell
+    of ``inside`` are left out.
     """
+    if inside is not None and inside is not release.grid:
+        place = counts.index & ((np.int64(1) << 2 * counts.level) - 1)
+        some = room(inside, counts.level, place) > 0
+        counts = AdaptiveCounts(*(part[some] for part in counts.arrays().values()))
     level, index, precision, weighted = _own_answers(release, counts, roots)
     parent = _parents(level, index)
     below, variance, s, v = _up(level, parent, precision, weighted)

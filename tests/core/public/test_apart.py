@@ -152,6 +152,26 @@ def test_both_trees_are_read_within_a_boundary_and_against_a_map():
     assert errors[1] < 0.9 * errors[0]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_a_handful_of_points_under_much_noise_can_be_read(seed):
+    rng = np.random.default_rng(seed)
+    n, neighbours = int(rng.integers(1, 12)), ["replace", "add-remove"][seed % 2]
+    kinds = [["a", "b"], ["a", "b", "c", "d", "e"]][seed // 2 % 2]
+    axes = make_axes({"type": kinds}, YEAR)
+    day = np.full(n, np.datetime64("2026-05-01"))
+    for again in range(12):
+        cells = count(GRID, *rng.uniform(0, 128, (2, n)), None, axes, [rng.choice(kinds, n), day])
+        noise = seeded_noise(np.random.default_rng([seed, again]))
+        release = publish(cells, "0.05", noise=noise, neighbours=neighbours)
+        decoded = decode(release)
+        assert points(decoded)[0].size == decoded.n == release.size
+        assert len(decoded.labels()) == 2
+        blocks = zone_blocks(decoded, [WEST, ALL])
+        for found in (decoded.estimate_in(blocks, 2), decoded.estimate_slices(blocks, 2, [0, 1])):
+            assert np.isfinite(found.mass).all() and found.mass.min() >= 0
+            assert np.isfinite(found.noise).all() and found.noise.min() >= 0
+
+
 def test_errors_of_the_category_apart_and_of_the_others_are_independent():
     found = [decode(made(seed=seed)) for seed in range(60)]
     place = [np.array([[0, 0], [48, 0], [48, 60], [0, 60.0]])]

@@ -41,7 +41,7 @@ def ask(release, truth, scale, rng, levels=(1, 2, 3), roots=(0, 1, 2)):
             value = sums + np.rint(rng.laplace(0, scale, sums.size)).astype(np.int64)
             rate = np.full(sums.size, int(UNITS / scale))
             asked.append((np.full(sums.size, depth), key, rate, value))
-    return gather(release, AdaptiveCounts(*map(np.concatenate, zip(*asked))), 3)
+    return gather(release, AdaptiveCounts(*map(np.concatenate, zip(*asked))), roots=3)
 
 
 def whole(truth):
