@@ -56,9 +56,11 @@ TABLE = 1
 WORTH_A_BIN, WORTH_A_CELL = 60, 250
 #: percent of a path of its others, where a category is apart, for the tree of them all, and not for
 #: one of each: from the first to the second, halfway at so many points times epsilon of a path
-OTHERS, RICH_OTHERS, HALFWAY = 35, 86, 8_000
+OTHERS, RICH_OTHERS, HALFWAY = 40, 82, 5_000
 #: percent of a view's budget for the totals of its slices; all of it for time in a single block
 CATEGORY_TOTALS, TIME_TOTALS = 10, 50
+#: levels that every category is split at least: how many there are is known already, where is not
+LEAST_LEVELS = 2
 #: a block of time is worth so many nodes
 NODES_A_BLOCK = 64
 #: one part of so many of a path's budget for a table of declared zones; points times epsilon that
@@ -312,7 +314,7 @@ class _Questions:
         apart = largest(mass, self.n)
         if apart is None:
             self.all_records(view.owner, all_share)
-            self._forest(view, mass, [rest] * view.roots, C, least=int(view.roots == 1))
+            self._forest(view, mass, [rest] * view.roots, C, LEAST_LEVELS)
             return
         whole, others = all_share + rest, np.delete(mass, apart)
         tree = others_units(view.roots, self.n * self.epsilon * path / UNITS, whole)
@@ -322,14 +324,13 @@ class _Questions:
         if tree < whole:
             root = np.where(view.owner == apart, -1, view.owner - (view.owner > apart))
             view = View(view.number, root, others.size, view.roots)
-            self._forest(view, others, [whole - tree] * others.size, C)
+            self._forest(view, others, [whole - tree] * others.size, C, LEAST_LEVELS)
 
     def categories(self, view: View, share: int) -> None:
         """Totals of the categories first, then a forest over them."""
         first = share * CATEGORY_TOTALS // 100
         mass, rest = self._totals(view, first), [share - first] * view.roots
-        # a single root holds all records, which is known
-        self._forest(view, mass, rest, C, least=int(view.roots == 1))
+        self._forest(view, mass, rest, C, LEAST_LEVELS)
 
     def times(self, view: View, share: int) -> None:
         """Totals of the bins first, then a forest over blocks of them."""
@@ -351,9 +352,7 @@ class _Questions:
     def _totals(self, view: View, rate: int) -> Array:
         return masses(self.roots(view, rate), self.n, self.units)
 
-    def _forest(
-        self, view: View, mass: Array, budget: Sequence[int], c: int, least: int = 0
-    ) -> None:
+    def _forest(self, view: View, mass: Array, budget: Sequence[int], c: int, least: int) -> None:
         walk_forest(
             self.grid,
             mass,
@@ -387,7 +386,7 @@ def others_units(categories: int, worth: Fraction, whole: int) -> int:
     Of one other there is nothing else to ask.
 
     >>> others_units(2, Fraction(0), 100), others_units(3, Fraction(0), 100)
-    (100, 35)
+    (100, 40)
     """
     if categories == 2:
         return whole
