@@ -166,7 +166,7 @@ def axes_words(cases: Dict[str, Any]) -> str:
         + ". Whoever knows the zones, has rich data and epsilon of 1 and more is better served by "
         "that table. " + _declared_words(cases) + " These are no held-out results: some 110 rules "
         "and readings were tried on these sets, two or more seeds each; all rows here were drawn "
-        "afterwards, with the rule as it is, as many of ten seeds as the column says. Geometric "
+        "afterwards, with the rule as it is, as many seeds as the column says. Geometric "
         "means are uncertain by some 5 %. One release a slice has one seed.\n\n"
         "What helped most is the rule that sets a category with half of all points *apart* "
         "(`core/public/apart.py`), as the largest category of each of these sets is: without it "

@@ -56,9 +56,9 @@ TABLE = 1
 WORTH_A_BIN, WORTH_A_CELL = 60, 250
 #: percent of a path of its others, where a category is apart, for the tree of them all, and not for
 #: one of each: from the first to the second, halfway at so many points times epsilon of a path
-OTHERS, RICH_OTHERS, HALFWAY = 40, 82, 5_000
+OTHERS, RICH_OTHERS, HALFWAY = 40, 84, 5_000
 #: percent of a view's budget for the totals of its slices; all of it for time in a single block
-CATEGORY_TOTALS, TIME_TOTALS = 10, 50
+CATEGORY_TOTALS, TIME_TOTALS = 5, 50
 #: levels that every category is split at least: how many there are is known already, where is not
 LEAST_LEVELS = 2
 #: a block of time is worth so many nodes
