@@ -14,7 +14,7 @@ the map of all points.
 Results are kept in benchmarks/results/axes.json. Runs can be cut short: what is done is kept in
 build/axes.jsonl and not done again.
 
-    python benchmarks/axes.py              16 seeds, all sets
+    python benchmarks/axes.py              48 seeds, all sets
     python benchmarks/axes.py --minutes 8  as much as that allows, and a report of what is done
 """
 
@@ -63,7 +63,7 @@ LEAST = 100
 #: of cells with something in them: an empty one holds whenever its interval begins at 0
 FILLED = "1 up"
 SIZES = ((0, 0), (1, 9), (10, 99), (100, 10**9))
-SEEDS = 16
+SEEDS = 48
 #: sets with one release a slice too, which takes hundreds of releases; one seed
 SLICED = ("thefts by month", "earthquakes by two years")
 #: releases with the zones declared, beside as many without

@@ -91,7 +91,7 @@ class Area:
             is_all = len(runs) == 1 and runs[0, 1] - runs[0, 0] == 4**grid.order
             return grid if is_all else Grid(grid.x0, grid.y0, grid.cell, grid.order, runs)
         near = max(_NEAR, _NEAR_IN_CELLS * grid.cell)
-        rings = self.rings if self.degrees is None else self._bend_closer(near)
+        rings = self._bend_closer(near)
         mask = Mask(cover(rings, grid), grid.order)
         if self.degrees is not None:
             margin = min((_ROUNDED + 2 * near) / grid.cell, 0.25)
@@ -105,8 +105,9 @@ class Area:
         return Grid(grid.x0, grid.y0, grid.cell, grid.order, mask.runs)
 
     def _bend_closer(self, near: float) -> List[Array]:
-        """Rings of a polygon in degrees whose edges are so near to what they stand for."""
-        assert self.degrees is not None
+        """Rings; those of a polygon in degrees with edges so near to what they stand for."""
+        if self.degrees is None:
+            return self.rings
         given, centre = self.degrees
 
         def project(corners: Array) -> Array:
