@@ -19,7 +19,9 @@ BOTH = make_axes({"type": ["a", "b"]}, DAYS)
 KINDS = {
     "both": BOTH,
     "category": make_axes({"type": ["a", "b"]}),
-    "categories": make_axes({"type": ["a", "b", "c"]}),
+    "three types": make_axes({"type": ["a", "b", "c"]}),
+    "four types": make_axes({"type": ["a", "b", "c", "d"]}),
+    "five types": make_axes({"type": ["a", "b", "c", "d", "e"]}),
     "time": make_axes(None, TimeAxis("when", "2026-03-01", "2026-03-04", every="1 day")),
     "three": make_axes({"p": ["a", "b"], "q": ["a", "b"], "r": ["a", "b"]}),
 }
@@ -91,22 +93,23 @@ def belongs(release, view, part, own):
     forest = nodes.slice[(nodes.view == view) & (nodes.slice >= size)]
     roots = int(forest.max()) + 1 - size if forest.size else 0
     if view == 0:
-        return np.ones(joint.size, bool) if roots == 1 else (own[0] != apart_in(release)) == part
+        apart = apart_in(release, roots - 1)
+        return own[0] == apart[part] if part < roots - 1 else ~np.isin(own[0], apart)
     if view > len(axes):
         return joint == part
     if part < size:
         return own[view - 1] == part
     if isinstance(axes[view - 1], TimeAxis):
         return block_of(size, roots)[own[view - 1]] == part - size
-    others = [each for each in range(size) if each != apart_in(release)]
+    others = np.delete(np.arange(size), apart_in(release, size - roots))
     return own[0] == others[part - size]
 
 
-def apart_in(release):
-    """The category of the first axis with the largest noisy total."""
+def apart_in(release, many):
+    """So many categories of the first axis, those with the largest noisy totals."""
     nodes = release.measured
     total = nodes.value[(nodes.view == 1) & (nodes.level == 0)][: release.axes[0].size]
-    return int(np.argmax(total))
+    return np.argsort(-total, kind="stable")[:many]
 
 
 def tape(grid, axes, x, y, columns, epsilon, neighbours, seed=0, zones=None):

@@ -1,19 +1,19 @@
-"""Reading a release that sets one category apart: a tree of it, and one of all others.
+"""Reading a release that sets categories apart: a tree of each of them, and one of all others.
 
 Each tree is held at the total of its group. The totals come from what was asked of the categories
-and from the trees, and add up to n. The category apart has half of all points or more, and the
-larger budget: its map is read first, and that of the others against it (`against`), as a release is
-read against a public map. Where they are cut no finer, the others lie as the category apart does.
-The map of all points is the mean of two readings: the sum of both maps, and one isotonic regression
-of the sums of their counts. In it each group has a share of every patch, a leaf of
-the others' tree; the maps of single categories among the others are read against the others' map,
-as those of an axis are otherwise against the map of all points (`axis_maps`).
+and from the trees, and add up to n. The first category apart has half of all points or more: its
+map is read first, and those of the other groups against it (`against`), as a release is read
+against a public map. Where they are cut no finer, their points lie as those of the first do.
+The map of all points is the mean of two readings: the sum of all maps, and one isotonic regression
+of the sums of their counts. In it each group has a share of every patch, a leaf of one of the other
+trees; the maps of single categories among the others are read against the others' map, as those of
+an axis are otherwise against the map of all points (`axis_maps`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Tuple
+from typing import List, Sequence, Tuple
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from ..rules.adaptive import AdaptiveCounts
 from ..rules.views import ViewCounts
 from .adaptive import DecodedTree, fit_counts
 from .against import Against, pull_leaves
-from .axis_maps import AxisMap, ForestMap, add_up, fit_forest, trust_of
+from .axis_maps import AxisMap, ForestMap, add_up, fit_forest
 from .coverage import cover_leaves
 from .intervals import Estimate, total_variance
 from .leaves import Leaves, fit_masses, place_leaves
@@ -36,95 +36,113 @@ Array = np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """The category apart and all others: a tree each."""
+    """The categories apart, the largest first, and all others: a tree each."""
 
-    apart: int
-    first: DecodedTree
-    #: before it is read against the first
-    others: DecodedTree
-    #: covariance of the two totals
-    together: float
+    apart: Sequence[int]
+    #: each by itself
+    trees: Sequence[DecodedTree]
+    #: of their totals
+    covariance: Array
 
-    def join(self) -> "Tuple[DecodedTree, Leaves]":
-        """The others, read against the first; and the leaves of all points."""
-        first, others, grid = self.first, self.others, self.first.grid
-        trust, _, coarse = pull_leaves(others, first.cumulative)
+    def join(self) -> Tuple[List[DecodedTree], Leaves]:
+        """All trees, those after the first read against it; and the leaves of all points."""
+        first = self.trees[0]
+        alone = first.against is None
+        counts = [first.tree.estimate[first.leaf_nodes] if alone else first.leaves.mass]
+        read = [first]
+        for tree in self.trees[1:]:
+            own, count = _read_against(tree, first)
+            read.append(own)
+            counts.append(count)
+        grid, leaves = first.grid, [tree.leaves for tree in read]
         fine = refine(
             grid,
-            np.concatenate([first.leaves.level, coarse.level]),
-            np.concatenate([first.leaves.index, coarse.index]),
+            np.concatenate([own.level for own in leaves]),
+            np.concatenate([own.index for own in leaves]),
         )
-        start = coarse.index << 2 * (grid.order - coarse.level)
-        whole = np.searchsorted(start, fine.start, side="right") - 1
-        own = mass_of(grid, first.cumulative, fine.level, fine.index)
-        area = room(grid, fine.level, fine.index) / grid.n_cells
-        follows = own + EVEN * max(first.cumulative.total, 1.0) * area
-        share = follows / np.bincount(whole, follows, coarse.mass.size)[whole]
-        rest = place_leaves(grid, fine.level, fine.index, coarse.mass[whole] * share)
-        against = Against(trust, 1.0, coarse, whole, share)
-        read = replace(others, cumulative=rest.cumulative(), leaves=rest, against=against)
-        mass = (rest.mass + own + self._fit_together(rest, whole, share)) / 2
-        return read, replace(rest, mass=mass)
-
-    def _fit_together(self, fine: Leaves, whole: Array, share: Array) -> Array:
-        """Masses of all points by one regression: it lends less to empty places than two."""
-        first, others, grid = self.first, self.others, self.first.grid
-        leaves, counts = first.leaves, first.leaves.mass
-        if first.against is None:
-            counts = first.tree.estimate[first.leaf_nodes]
-        start = leaves.index << 2 * (grid.order - leaves.level)
-        at = np.searchsorted(start, fine.index << 2 * (grid.order - fine.level), side="right") - 1
-        every = counts[at] * fine.area / leaves.area[at]
-        every += others.tree.estimate[others.leaf_nodes][whole] * share
-        columns = fine.level, fine.column, fine.row, fine.area, every
-        return fit_masses(*columns, float(first.n), grid.order)
+        masses = (mass_of(grid, own.cumulative, fine.level, fine.index) for own in read)
+        every = place_leaves(grid, fine.level, fine.index, sum(masses, np.zeros(fine.level.size)))
+        # one regression lends less to empty places than several
+        count = sum(map(_spread, leaves, counts, [every] * len(read)), np.zeros(every.mass.size))
+        columns = every.level, every.column, every.row, every.area, count
+        together = fit_masses(*columns, float(first.n), grid.order)
+        return read, replace(every, mass=(every.mass + together) / 2)
 
 
-def read_groups(release: Release, apart: int, grid: Grid) -> Groups:
-    """Both trees, each by itself."""
+def _read_against(tree: DecodedTree, first: DecodedTree) -> Tuple[DecodedTree, Array]:
+    """A tree read against the map of another; and what was counted in its leaves after that."""
+    grid = first.grid
+    trust, _, coarse = pull_leaves(tree, first.cumulative)
+    fine = refine(
+        grid,
+        np.concatenate([first.leaves.level, coarse.level]),
+        np.concatenate([first.leaves.index, coarse.index]),
+    )
+    start = coarse.index << 2 * (grid.order - coarse.level)
+    whole = np.searchsorted(start, fine.start, side="right") - 1
+    follows = mass_of(grid, first.cumulative, fine.level, fine.index)
+    area = room(grid, fine.level, fine.index) / grid.n_cells
+    follows += EVEN * max(first.cumulative.total, 1.0) * area
+    share = follows / np.bincount(whole, follows, coarse.mass.size)[whole]
+    leaves = place_leaves(grid, fine.level, fine.index, coarse.mass[whole] * share)
+    against = Against(trust, 1.0, coarse, whole, share)
+    read = replace(tree, cumulative=leaves.cumulative(), leaves=leaves, against=against)
+    return read, tree.tree.estimate[tree.leaf_nodes][whole] * share
+
+
+def _spread(leaves: Leaves, count: Array, fine: Leaves) -> Array:
+    """What was counted in leaves, evenly over finer ones."""
+    order = leaves.grid.order
+    start, place = (own.index << 2 * (order - own.level) for own in (leaves, fine))
+    at = np.searchsorted(start, place, side="right") - 1
+    return np.asarray(count[at] * fine.area / leaves.area[at])
+
+
+def read_groups(release: Release, apart: Sequence[int], grid: Grid) -> Groups:
+    """All trees, each by itself."""
     counts: ViewCounts = release.measured  # type: ignore[assignment]
-    trees = counts.part(0, 0, 1), counts.part(0, 1, 1)
-    totals, variances, together = _totals(release, grid, apart)
-    found = []
-    for tree, total, variance in zip(trees, totals.tolist(), variances.tolist()):
-        leaves, fitted = fit_counts(release, tree, grid, total)
-        found.append(
-            DecodedTree(release, grid, leaves.cumulative(), leaves, fitted, root_variance=variance)
-        )
-    return Groups(apart, found[0], found[1], together)
+    totals, covariance = _totals(release, grid, apart)
+    trees = []
+    for group, total in enumerate(totals.tolist()):
+        leaves, tree = fit_counts(release, counts.part(0, group), grid, total)
+        doubt = float(covariance[group, group])
+        upto = leaves.cumulative()
+        trees.append(DecodedTree(release, grid, upto, leaves, tree, root_variance=doubt))
+    return Groups(apart, trees, covariance)
 
 
-def _totals(release: Release, grid: Grid, apart: int) -> "Tuple[Array, Array, float]":
-    """Whole totals of both groups, which add up to n; their variances, and their covariance."""
+def _totals(release: Release, grid: Grid, apart: Sequence[int]) -> Tuple[Array, Array]:
+    """Whole totals of all groups, which add up to n; and their covariance."""
     counts: ViewCounts = release.measured  # type: ignore[assignment]
     size = release.axes[0].size
-    own = counts.part(1, apart, 1)
-    first = counts.part(0, 0, 1)
-    together = AdaptiveCounts(
-        *(np.concatenate(pair) for pair in zip(own.arrays().values(), first.arrays().values()))
-    )
-    each = gather(release, counts.others(size, apart), grid, size - 1)
-    first_tree, tree = (gather(release, one, grid) for one in (together, counts.part(0, 1, 1)))
-    parts, spread = each.below[: size - 1].sum(), each.variance[: size - 1].sum()
+    said, variance = [], []
+    for group, own in enumerate(apart):
+        parts = zip(counts.part(1, own).arrays().values(), counts.part(0, group).arrays().values())
+        tree = gather(release, AdaptiveCounts(*map(np.concatenate, parts)), grid)
+        said.append(tree.below[0])
+        variance.append(tree.variance[0])
+    rest = size - len(apart)
+    tree = gather(release, counts.part(0, len(apart)), grid)
+    each = gather(release, counts.others(size, apart), grid, rest)
+    parts, spread = each.below[:rest].sum(), each.variance[:rest].sum()
     precise = 1 / spread + 1 / tree.variance[0]
-    others = (parts / spread + tree.below[0] / tree.variance[0]) / precise
-    said = np.array([first_tree.below[0], others])
-    variance = np.array([first_tree.variance[0], 1 / precise])
-    n, doubt = float(release.size), total_variance(release)
-    totals, left = add_up(said, variance, n, doubt)
-    largest = max(np.rint(totals[0]), 1.0)  # the others are read against its map
-    share = variance / variance.sum()
-    covariance = doubt * share[0] * share[1] - variance[0] * share[1]
-    return np.array([largest, n - largest]), left, float(covariance)
+    said.append((parts / spread + tree.below[0] / tree.variance[0]) / precise)
+    variance.append(1 / precise)
+    n, doubt, v = float(release.size), total_variance(release), np.array(variance)
+    found, share = np.rint(add_up(np.array(said), v, n, doubt)[0]), v / v.sum()
+    found[0] = max(found[0], 1.0)  # the others are read against its map
+    upto = np.minimum(np.cumsum(found), n)
+    upto[-1] = n
+    return np.diff(upto, prepend=0.0), np.diag(v) + np.outer(share, doubt * share - v)
 
 
 @dataclass(frozen=True, eq=False)
 class ApartMap(AxisMap):
-    """The category apart from its own tree, each of the others as its share of them all."""
+    """Categories apart from their own trees, each of the others as its share of them all."""
 
-    apart: int
-    first: DecodedTree
-    others: DecodedTree
+    apart: Sequence[int]
+    #: the trees of the groups, read
+    read: Sequence[DecodedTree]
     #: the maps of the others, and which of their patches holds each of ours
     inner: ForestMap
     inner_patch: Array
@@ -132,65 +150,76 @@ class ApartMap(AxisMap):
     def marginal(
         self, blocks: Blocks, zone: Array, patch: Array, mass: Array, zones: int
     ) -> "Tuple[Array, ...]":
-        share = self.share[self.apart]
-        own = self.first.estimate_in(blocks, zones)
-        held = np.bincount(zone, mass * share[patch], zones)
-        rest = mass * (1 - share)[patch]
-        found = self.inner.marginal(blocks, zone, self.inner_patch[patch], rest, zones)
+        alone = self.share[self.apart]
+        rest = mass * (1 - alone.sum(axis=0))[patch]
+        among = self.inner.marginal(blocks, zone, self.inner_patch[patch], rest, zones)
         # each is a share of all the others there, which are not known exactly either
-        every = self.others.estimate_in(blocks, zones)
-        square = (found[0] / np.maximum(np.bincount(zone, rest, zones), 1e-9)[:, None]) ** 2
-        found[1][:] += square * every.noise[:, None]
-        found[2][:] += square * every.cut[:, None]
-        columns = held, own.noise, own.cut, own.outside, own.unbiased
-        return tuple(
-            np.insert(part, self.apart, column, axis=1) for part, column in zip(found, columns)
-        )
+        every = self.read[-1].estimate_in(blocks, zones)
+        square = (among[0] / np.maximum(np.bincount(zone, rest, zones), 1e-9)[:, None]) ** 2
+        among[1][:] += square * every.noise[:, None]
+        among[2][:] += square * every.cut[:, None]
+        found = tuple(np.empty((zones, self.share.shape[0])) for _ in among)
+        for own, part in zip(found, among):
+            own[:, _others(own.shape[1], self.apart)] = part
+        for share, category, tree in zip(alone, self.apart, self.read):
+            held, one = (
+                np.bincount(zone, mass * share[patch], zones),
+                tree.estimate_in(blocks, zones),
+            )
+            for own, column in zip(found, (held, one.noise, one.cut, one.outside, one.unbiased)):
+                own[:, category] = column
+        return found
 
 
-def fit_apart(release: Release, groups: Groups, others: DecodedTree) -> ApartMap:
-    """The maps of the first axis."""
+def fit_apart(release: Release, groups: Groups, read: Sequence[DecodedTree]) -> ApartMap:
+    """The maps of the first axis, from the trees of the groups as `Groups.join` has read them."""
     counts: ViewCounts = release.measured  # type: ignore[assignment]
-    grid, first, size = others.grid, groups.first, release.axes[0].size
-    tree = gather(release, counts.others(size, groups.apart), grid, size - 1)
-    total, doubt = float(others.tree.estimate[0]), groups.others.root_variance or 0.0
-    said, variance = tree.below[: size - 1], tree.variance[: size - 1]
+    grid, size, apart = read[0].grid, release.axes[0].size, groups.apart
+    rest, others = _others(size, apart), read[-1]
+    tree = gather(release, counts.others(size, apart), grid, rest.size)
+    total, doubt = float(others.tree.estimate[0]), float(groups.covariance[-1, -1])
+    said, variance = tree.below[: rest.size], tree.variance[: rest.size]
     totals, variance = add_up(said, variance, total, doubt)
-    root, trust = np.arange(size - 1), trust_of(release, total)
-    inner = fit_forest(grid, tree, root, totals, variance, others.cumulative, trust)
-    coarse = others.against.leaves if others.against else others.leaves
+    inner = fit_forest(grid, tree, np.arange(rest.size), totals, variance, others.cumulative)
+    coarse = [own.against.leaves if own.against else own.leaves for own in read[1:]]
     patches = refine(
         grid,
-        np.concatenate([coarse.level, inner.patches.level]),
-        np.concatenate([coarse.index, inner.patches.index]),
+        np.concatenate([inner.patches.level, *(leaves.level for leaves in coarse)]),
+        np.concatenate([inner.patches.index, *(leaves.index for leaves in coarse)]),
     )
-    own, rest = (
-        mass_of(grid, each.cumulative, patches.level, patches.index) for each in (first, others)
-    )
-    area = room(grid, patches.level, patches.index) / grid.n_cells
-    even = EVEN * max(float(release.size), 1.0) * area  # where nothing is, shares are those of all
-    n = max(float(release.size), 1e-9)
-    part = (own + even * first.cumulative.total / n) / np.maximum(own + rest + even, 1e-300)
-    part = np.clip(part, 0.0, 1.0)
+    own = np.array([mass_of(grid, one.cumulative, patches.level, patches.index) for one in read])
+    n = max(float(release.size), 1.0)
+    # where nothing is, shares are those of all
+    even = EVEN * room(grid, patches.level, patches.index) / grid.n_cells
+    whole = np.array([one.cumulative.total for one in read])
+    part = (own + whole[:, None] * even) / np.maximum(own.sum(axis=0) + n * even, 1e-300)
+    part /= np.maximum(part.sum(axis=0), 1e-300)
     held = inner.patches.holding(patches.start)
-    share = np.insert(inner.share[:, held] * (1 - part), groups.apart, part, axis=0)
-    every = np.insert(totals, groups.apart, first.cumulative.total)
-    return ApartMap(patches, own + rest, share, every, groups.apart, first, others, inner, held)
+    share, every = np.empty((size, held.size)), np.empty(size)
+    share[apart], every[apart] = part[:-1], whole[:-1]
+    share[rest], every[rest] = inner.share[:, held] * part[-1], totals
+    return ApartMap(patches, own.sum(axis=0), share, every, apart, read, inner, held)
+
+
+def _others(size: int, apart: Sequence[int]) -> Array:
+    """The categories that are not apart."""
+    return np.delete(np.arange(size), apart)
 
 
 def estimate_all(
-    groups: Groups, others: DecodedTree, every: Leaves, blocks: Blocks, zones: int
+    groups: Groups, read: Sequence[DecodedTree], every: Leaves, blocks: Blocks, zones: int
 ) -> Estimate:
-    """Mass of all points in each zone, and what is unknown about it: that of both groups."""
+    """Mass of all points in each zone, and what is unknown about it: that of all groups."""
     covered = cover_leaves(every, blocks, zones)
-    first, held = groups.first.estimate_and_held(blocks, zones)
-    second, also = others.estimate_and_held(blocks, zones)
-    noise = first.noise + second.noise + 2 * held * also * groups.together
+    parts, held = zip(*(tree.estimate_and_held(blocks, zones) for tree in read))
+    together = groups.covariance - np.diag(np.diag(groups.covariance))
+    noise = sum(part.noise for part in parts)
+    noise = noise + np.einsum("gz,gh,hz->z", np.array(held), together, np.array(held))
     return Estimate(
         np.bincount(covered.zone, every.mass[covered.leaf] * covered.mass, zones),
         np.maximum(noise, 0.0),
-        first.cut + second.cut,
-        first.outside + second.outside,
-        first.unbiased + second.unbiased,
-        first.unclaimed + second.unclaimed,
+        *(
+            sum(getattr(part, name) for part in parts)
+            for name in ("cut", "outside", "unbiased", "unclaimed")
+        ),
     )

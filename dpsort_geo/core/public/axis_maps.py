@@ -1,13 +1,11 @@
 """Maps of the slices of one axis: each is the map of all points times a share that varies slowly.
 
-The forest of an axis is read against the map of all points (`prior`). Inside a leaf mass follows
-that map. The leaves of all roots together cut the domain into *patches*, and on a patch each slice
-has one share of all that is there; shares of a patch add up to one, and masses of a slice to its
-total (raking, three rounds). Before that, what the slices lack of all points on a patch is shared
-among them by the square roots of their masses (`close_gaps`). A second reading makes slices add up
-at every level (`side_by_side`): the first is better where there is much noise, the second where
-there is little, and their mean is near the better one; the more points times epsilon there are, the
-more the second counts.
+The forest of an axis is read against the map of all points, and such that slices add up at every
+level (`side_by_side`). Inside a leaf mass follows that map. The leaves of all roots together cut
+the domain into *patches*, and on a patch each slice has one share of all that is there; shares of a
+patch add up to one, and masses of a slice to its total (raking, three rounds). What is unknown
+about a slice is that of its own tree, read against the map of all points (`prior`); where slices
+and patches are too many to be read side by side, the masses come from there, too.
 """
 
 from __future__ import annotations
@@ -21,9 +19,8 @@ import numpy as np
 from ..curve.blocks import Blocks, room
 from ..curve.grid import Grid
 from ..release import Release
-from ..rules.budget import UNITS, path_units
 from ..rules.time_axis import TimeAxis
-from ..rules.views import RICH, ViewCounts, block_of
+from ..rules.views import ViewCounts, block_of
 from .cumulative import Cumulative
 from .intervals import total_variance
 from .patches import EVEN, Patches, mass_of, refine
@@ -162,15 +159,8 @@ def fit_axis(release: Release, number: int, total: Cumulative, grid: Grid) -> Fo
     else:
         tree = gather(release, asked, grid, roots)
         totals, variance = add_up(tree.below[:size], tree.variance[:size], *_known(release))
-    trust = trust_of(release, release.size)
-    found = fit_forest(grid, tree, root, totals, variance, total, trust)
+    found = fit_forest(grid, tree, root, totals, variance, total)
     return replace(found, unknown=unknown)
-
-
-def trust_of(release: Release, n: float) -> float:
-    """How much the reading side by side counts for n points: half, up to all."""
-    worth = n * float(release.exact_epsilon) * path_units(release.neighbours) / UNITS
-    return (1 + worth / (worth + RICH)) / 2
 
 
 def fit_forest(
@@ -180,7 +170,6 @@ def fit_forest(
     totals: Array,
     variance: Array,
     total: Cumulative,
-    trust: float,
 ) -> ForestMap:
     """The maps of slices from their forest, their totals, and the map of all points."""
     above = np.bincount(root, totals, int(root[-1]) + 1)
@@ -188,7 +177,7 @@ def fit_forest(
     area = room(grid, tree.level, index) / grid.n_cells
     prior = mass_of(grid, total, tree.level, index) + EVEN * max(total.total, 1.0) * area
     leaning = lean(tree, above, prior)
-    return _on_patches(grid, leaning, index, prior, root, totals, variance, total, trust)
+    return _on_patches(grid, leaning, index, prior, root, totals, variance, total)
 
 
 def _on_patches(
@@ -200,7 +189,6 @@ def _on_patches(
     totals: Array,
     variance: Array,
     total: Cumulative,
-    trust: float,
 ) -> ForestMap:
     tree = leaning.tree
     leaves = np.flatnonzero(leaning.children_variance == 0)
@@ -218,37 +206,17 @@ def _on_patches(
         leaf[number] = leaves[own[np.maximum(at, 0)]]
     above = np.bincount(root, totals, roots)
     part = totals / np.maximum(above[root], 1e-300)
-    # inside a leaf mass follows the prior
-    followed = (mass + even / mass.size)[None, :] * (leaning.estimate / prior)[leaf]
-    masses = close_gaps(followed, mass)
     if 1 < roots <= MOST_TOGETHER // mass.size:
 
         def whole(level: Array, index: Array) -> Array:
             area = room(grid, level, index) / grid.n_cells
             return mass_of(grid, total, level, index) + even * area
 
-        together = split_together(tree, above, patches.level, patches.index, whole)
-        masses = masses + (together - masses) * trust
+        masses = split_together(tree, above, patches.level, patches.index, whole)
+    else:  # inside a leaf mass follows the prior
+        masses = (mass + even / mass.size)[None, :] * (leaning.estimate / prior)[leaf]
     share = rake(masses[root] * part[:, None], mass, totals)
     return ForestMap(patches, mass, share, totals, leaning, root, leaf, variance, part)
-
-
-def close_gaps(masses: Array, column: Array) -> Array:
-    """Masses moved until columns have the given sums, each by the square root of what it is.
-
-    A large slice is known to finer places than the small ones. What it lacks there of all points
-    belongs to the others: more of it than in proportion, as they were not looked at so closely.
-
-    >>> close_gaps(np.array([[9.0], [1.0]]), np.array([14.0])).round(3).tolist()
-    [[12.0], [2.0]]
-    """
-    weight = np.sqrt(np.maximum(masses, 1e-12))
-    weight /= weight.sum(axis=0)
-    for _ in range(ROUNDS):
-        masses = np.maximum(
-            masses + (column - masses.sum(axis=0)) * weight, EVEN * (column + EVEN) * weight
-        )
-    return masses
 
 
 def rake(masses: Array, column: Array, row: Array) -> Array:

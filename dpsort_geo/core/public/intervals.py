@@ -124,6 +124,7 @@ def unevenness(
     share: Array,
     rest: Any = 1.0,
     usual: float = USUAL_UNEVENNESS,
+    least: float = LEAST_UNEVENNESS,
 ) -> float:
     """rho: the variance of a part's share of its whole's mass, over f (1 - f), beyond chance.
 
@@ -141,4 +142,4 @@ def unevenness(
     seen = float((weight * square).sum())
     before = USUAL_WEIGHT / usual**2
     rho = (excess + before * usual) / (seen + before)
-    return min(max(rho, LEAST_UNEVENNESS), 1.0)
+    return min(max(rho, least), 1.0)

@@ -1,11 +1,11 @@
 """Reading a release with axes: the map of all points, and the maps of its slices.
 
-All points are read from the first view alone, as from a release without axes; where one category is
-apart, that view has two trees, and all points are their sum (`apart`). Every slice
-is that map times a share: of an axis as `axis_maps` has it, of several axes the product of their
-shares (as if, at each place, what and when were independent), corrected by the table category x
-time where the release has one. So the slices add up to the whole, and none is negative. Counts in
-zones that were declared beforehand are corrected by their own table (`zone_table`).
+All points are read from the first view alone, as from a release without axes; where categories are
+apart, that view has several trees, and all points are their sum (`apart`). Every slice is that map
+times a share: of an axis as `axis_maps` has it, of several axes the product of their shares (as if,
+at each place, what and when were independent), corrected by the table category x time where the
+release has one. So the slices add up to the whole, and none is negative. Counts in zones that were
+declared beforehand are corrected by their own table (`zone_table`).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def decode(release: Release, decoder: str, inside: Grid) -> DecodedViews:
     refuse_paper(decoder)
     counts: ViewCounts = release.measured  # type: ignore[assignment]
     apart = counts.apart(release)
-    if apart is not None:
+    if apart:
         return _joined(read_groups(release, apart, inside))
     leaves, tree = fit_counts(release, counts.part(0), inside)
     return _alone(DecodedTree(release, inside, leaves.cumulative(), leaves, tree))
@@ -61,36 +61,40 @@ def _alone(tree: DecodedTree) -> DecodedViews:
 
 
 def _joined(groups: Groups) -> DecodedViews:
-    (others, leaves), first = groups.join(), groups.first
-    release, grid = first.release, first.grid
-    return DecodedViews(release, grid, leaves.cumulative(), leaves, first, groups, others)
+    read, leaves = groups.join()
+    first = groups.trees[0]
+    upto = leaves.cumulative()
+    return DecodedViews(first.release, first.grid, upto, leaves, first, groups, read)
 
 
 @dataclass(frozen=True, eq=False)
 class DecodedViews(DecodedLeaves):
     """What a release with axes says about all points, and about slices of them."""
 
-    #: the tree of all points, or of the category that is apart
+    #: the tree of all points, or of the first category that is apart
     first: DecodedTree
+    #: the trees of categories apart and of all others; and how they are read together
     groups: Optional[Groups] = None
-    others: Optional[DecodedTree] = None
+    read: Sequence[DecodedTree] = ()
 
     def read_against(self, prior: Cumulative) -> DecodedViews:
         first = self.first.read_against(prior)
-        return _alone(first) if self.groups is None else _joined(replace(self.groups, first=first))
+        if self.groups is None:
+            return _alone(first)
+        return _joined(replace(self.groups, trees=(first, *self.groups.trees[1:])))
 
     def estimate_in(self, blocks: Blocks, zones: int) -> Estimate:
-        if self.groups is None or self.others is None:
+        if self.groups is None:
             return self.first.estimate_in(blocks, zones)
-        return estimate_all(self.groups, self.others, self.leaves, blocks, zones)
+        return estimate_all(self.groups, self.read, self.leaves, blocks, zones)
 
     @cached_property
     def maps(self) -> List[AxisMap]:
         """The maps of each axis."""
         found: List[AxisMap] = []
         for number in range(1, len(self.release.axes) + 1):
-            if number == 1 and self.groups is not None and self.others is not None:
-                found.append(fit_apart(self.release, self.groups, self.others))
+            if number == 1 and self.groups is not None:
+                found.append(fit_apart(self.release, self.groups, self.read))
             else:
                 found.append(fit_axis(self.release, number, self.cumulative, self.grid))
         return found
@@ -130,9 +134,9 @@ class DecodedViews(DecodedLeaves):
     def slice_correlation(self, axis: int, one: Sequence[int], two: Sequence[int]) -> float:
         """Correlation of the errors of slices of an axis at one place, none of them in both."""
         size, many = self.release.axes[axis].size, [len(one), len(two)]
-        if axis == 0 and self.groups is not None:  # two trees, whose noise is independent
-            size -= 1
-            many = [len(own) - (self.groups.apart in own) for own in (one, two)]
+        if axis == 0 and self.groups is not None:  # trees whose noise is independent
+            size -= len(self.groups.apart)
+            many = [len(set(own) - set(self.groups.apart)) for own in (one, two)]
         return slice_correlation(many[0], many[1], size) if all(many) else 0.0
 
     def axis_share(self, number: int) -> Array:

@@ -7,15 +7,16 @@ category x time is a view with no tree at all. So is a table of zones that were 
 by all joint slices, which takes a third of the budget before all others.
 
 Where the noisy totals say that one category of the first axis has half of all points, it is set
-*apart*: the first view then has two roots, that category and all others, and the axis's view has
-trees for the others alone. A record lies under one root or the other, so the category apart spends
-on its own tree what the others share between a tree of them all and one of each.
+*apart*, and then also the next one, if it has a third of what is left. The first view then has a
+root for each of them and one for all others, and the axis's view has trees for the others alone. A
+record lies under one root of the first view, so a category apart spends on its own tree what the
+others share between a tree of them all and one of each.
 
 Why it is private. A record has one cell and one joint slice, so that in each view it lies under
 one root and on one path, and in one zone at most. What a view asks of one path adds up to at most
-its share, and the shares add up to the ``budget`` of a path; of a category apart the first view has
-the share of the axis, too, which then asks nothing of it but its total. Whatever the answers were,
-the rates of all questions that contain one (cell, slice) add up to at most ``budget``. Which
+its share, and the shares add up to the ``budget`` of a path; of categories apart the first view has
+the share of the axis, too, which then asks nothing of them but their totals. Whatever the answers
+were, the rates of all questions that contain one (cell, slice) add up to at most ``budget``. Which
 questions these are follows from public settings and noisy answers.
 """
 
@@ -54,11 +55,16 @@ TIME, LITTLE_TIME = 5, 2
 TABLE = 1
 #: points times epsilon of a path that a bin beside categories and a cell of the table must be worth
 WORTH_A_BIN, WORTH_A_CELL = 60, 250
+#: a category is apart with one part of so many of all points; the next one, of what is left
+APART = (2, 3)
+#: what the tree of the first category apart needs to split a node, and what the trees that are read
+#: against it need, instead of 3
+C_APART, C_AGAINST = 4, 8
 #: percent of a path of its others, where a category is apart, for the tree of them all, and not for
-#: one of each: from the first to the second, halfway at so many points times epsilon of a path
-OTHERS, RICH_OTHERS, HALFWAY = 40, 84, 5_000
+#: one of each
+OTHERS = 85
 #: percent of a view's budget for the totals of its slices; all of it for time in a single block
-CATEGORY_TOTALS, TIME_TOTALS = 5, 50
+CATEGORY_TOTALS, TIME_TOTALS = 8, 50
 #: levels that every category is split at least: how many there are is known already, where is not
 LEAST_LEVELS = 2
 #: a block of time is worth so many nodes
@@ -117,20 +123,21 @@ class ViewCounts(Measured):
         key = ((self.slice[here] - first) << 2 * level) + self.index[here]
         return AdaptiveCounts(level, key, self.rate[here], self.value[here])
 
-    def apart(self, release: Release) -> Optional[int]:
-        """The category of the first axis that is apart, if one is."""
+    def apart(self, release: Release) -> List[int]:
+        """The categories of the first axis that are apart, if any are; the largest first."""
         if isinstance(release.axes[0], TimeAxis):
-            return None
+            return []
         size = release.axes[0].size
         total = (self.view == 1) & (self.level == 0) & (self.slice < size)
         units = self.units_of(release.unit, release.max_points)
-        return largest(masses(self.value[total][:size], release.size, units), release.size)
+        return set_apart(masses(self.value[total][:size], release.size, units), release.size)
 
-    def others(self, size: int, apart: int) -> AdaptiveCounts:
+    def others(self, size: int, apart: Sequence[int]) -> AdaptiveCounts:
         """What was asked of each of the other categories: their totals, then their trees."""
-        total, trees = self.part(1, 0, size), self.part(1, size, size - 1)
-        kept = total.index != apart
-        root = (total.index - (total.index > apart))[kept]
+        rank = np.delete(np.arange(size), apart)
+        total, trees = self.part(1, 0, size), self.part(1, size, rank.size)
+        kept = np.isin(total.index, rank)
+        root = np.searchsorted(rank, total.index[kept])
         return AdaptiveCounts(
             np.concatenate([total.level[kept], trees.level]),
             np.concatenate([root, trees.index]),
@@ -172,14 +179,14 @@ class ViewCounts(Measured):
             f"(at most {spent} of {budget} units).",
         ]
 
-    def _most_spent_first(self, size: int, apart: Optional[int]) -> int:
+    def _most_spent_first(self, size: int, apart: Sequence[int]) -> int:
         """The largest sum of rates on any path of the first two views together."""
         every = np.iinfo(np.int64).max
-        if apart is None:
+        if not apart:
             return most_spent(self.part(0)) + self._most_spent_of(1, size)
-        total = most_spent(self.part(1, 0, size))
-        others = most_spent(self.part(0, 1)) + most_spent(self.part(1, size, every - size))
-        return total + max(most_spent(self.part(0)), others)
+        *alone, others = (most_spent(self.part(0, group)) for group in range(len(apart) + 1))
+        others += most_spent(self.part(1, size, every - size))
+        return most_spent(self.part(1, 0, size)) + max(*alone, others)
 
     def _most_spent(self, view: int, axes: Sequence[Axis]) -> int:
         """The largest sum of rates on any path of a view; bins of time and their blocks add up."""
@@ -282,7 +289,7 @@ def ask_views(
         if isinstance(axis, TimeAxis):
             ask.times(view, share[number])
         elif number == 1:
-            ask.first_categories(view, share[0], share[1], path)
+            ask.first_categories(view, share[0], share[1])
         else:
             ask.categories(view, share[number])
     if len(share) > len(axes) + 1:
@@ -307,24 +314,28 @@ class _Questions:
         mass = np.array([self.n * FIXED], np.int64)
         self._forest(View(0, np.zeros(slices.size, np.int64), 1), mass, [share], ALL, least=1)
 
-    def first_categories(self, view: View, all_share: int, own_share: int, path: int) -> None:
-        """The first axis and the map of all points, which are divided otherwise with one apart."""
+    def first_categories(self, view: View, all_share: int, own_share: int) -> None:
+        """The first axis and the map of all points, which are divided otherwise with some apart."""
         first = own_share * CATEGORY_TOTALS // 100
         mass, rest = self._totals(view, first), own_share - first
-        apart = largest(mass, self.n)
-        if apart is None:
+        apart = set_apart(mass, self.n)
+        if not apart:
             self.all_records(view.owner, all_share)
             self._forest(view, mass, [rest] * view.roots, C, LEAST_LEVELS)
             return
-        whole, others = all_share + rest, np.delete(mass, apart)
-        tree = others_units(view.roots, self.n * self.epsilon * path / UNITS, whole)
-        groups = View(0, (view.owner != apart).astype(np.int64), 2)
-        pair = np.array([mass[apart], others.sum()])
-        self._forest(groups, pair, [whole, tree], ALL, least=1)
+        others = np.delete(np.arange(view.roots), apart)
+        group, root = np.full(view.roots, len(apart)), np.full(view.roots, -1)
+        group[apart], root[others] = np.arange(len(apart)), np.arange(others.size)
+        whole = all_share + rest
+        tree = others_units(others.size, whole)
+        for number in range(len(apart) + 1):
+            own = View(0, np.where(group == number, 0, -1)[view.owner], 1, number)
+            share = tree if number == len(apart) else whole
+            c = C_AGAINST if number else C_APART
+            self._forest(own, mass[group == number].sum()[None], [share], c, least=1)
         if tree < whole:
-            root = np.where(view.owner == apart, -1, view.owner - (view.owner > apart))
-            view = View(view.number, root, others.size, view.roots)
-            self._forest(view, others, [whole - tree] * others.size, C, LEAST_LEVELS)
+            view = View(view.number, root[view.owner], others.size, view.roots)
+            self._forest(view, mass[others], [whole - tree] * others.size, C, LEAST_LEVELS)
 
     def categories(self, view: View, share: int) -> None:
         """Totals of the categories first, then a forest over them."""
@@ -370,28 +381,32 @@ def masses(noisy: Array, n: int, units: int) -> Array:
     return np.array(project([value * fine for value in noisy.tolist()], n * FIXED), np.int64)
 
 
-def largest(mass: Array, n: int) -> Optional[int]:
-    """The root that has half of all n points, or more, if there is one among several.
+def set_apart(mass: Array, n: int) -> List[int]:
+    """The roots of n points that are set apart, the largest first, as long as others are left.
 
-    >>> largest(np.array([1, 3]) * FIXED, 4), largest(np.array([1, 1, 1]) * FIXED, 3)
-    (1, None)
+    >>> [set_apart(np.array(mass) * FIXED, sum(mass)) for mass in ([1, 3], [1, 6, 2, 1], [1, 1, 1])]
+    [[1], [1, 2], []]
     """
-    first = int(np.argmax(mass))
-    return first if mass.size > 1 and n > 0 and 2 * int(mass[first]) >= n * FIXED else None
+    found: List[int] = []
+    masses, left = mass.tolist(), n * FIXED
+    for part in APART:
+        largest = max(masses)
+        if left <= 0 or part * largest < left or mass.size - len(found) == 1:
+            break
+        found.append(masses.index(largest))
+        masses[found[-1]], left = -1, left - largest
+    return found
 
 
-def others_units(categories: int, worth: Fraction, whole: int) -> int:
-    """Units of a path for the tree of all the others of a category apart; the rest is for each.
+def others_units(others: int, whole: int) -> int:
+    """Units of a path for the tree of all others of the categories apart; the rest is for each.
 
-    Of one other there is nothing else to ask.
+    Of a single other there is nothing else to ask.
 
-    >>> others_units(2, Fraction(0), 100), others_units(3, Fraction(0), 100)
-    (100, 40)
+    >>> others_units(1, 100), others_units(2, 100)
+    (100, 85)
     """
-    if categories == 2:
-        return whole
-    percent = OTHERS + (RICH_OTHERS - OTHERS) * worth / (worth + HALFWAY)
-    return whole * percent.numerator // (100 * percent.denominator)
+    return whole if others == 1 else whole * OTHERS // 100
 
 
 def block_count(bins: int, n: int, epsilon: Fraction, rate: int) -> int:

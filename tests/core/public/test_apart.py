@@ -1,4 +1,4 @@
-"""A release that sets a category apart: two trees, read as one map and as maps of categories."""
+"""A release that sets categories apart: several trees, read as one map and as maps of slices."""
 
 from __future__ import annotations
 
@@ -26,24 +26,25 @@ from dpsort_geo.core.rules.time_axis import TimeAxis
 GRID = Grid(0.0, 0.0, 1.0, 7)
 MASKED = Grid(0.0, 0.0, 1.0, 7, np.array([[400, 6000], [6400, 6401], [8000, 16000]]))
 YEAR = TimeAxis("when", "2026-01-01", "2027-01-01")
-KINDS = ["rare", "usual", "seldom"]
+KINDS = ["rare", "usual", "seldom", "odd", "new"]
 AXES = make_axes({"type": KINDS}, YEAR)
 WEST = [np.array([[0, 0], [64, 0], [64, 128], [0, 128.0]])]
 ALL = [np.array([[0, 0], [128, 0], [128, 128], [0, 128.0]])]
 
 
-def records(n=20_000, seed=0, share=0.75):
-    """The usual type in two towns, the others each in one of them."""
+def records(n=20_000, seed=0, share=0.75, second=0.25):
+    """The usual type in two towns, each other in one of them; the second has a part of these."""
     rng = np.random.default_rng(seed)
-    kind = rng.choice(KINDS, n, p=[(1 - share) / 2, share, (1 - share) / 2])
-    east = np.where(kind == "rare", True, np.where(kind == "seldom", False, rng.random(n) < 0.4))
+    rest = (1 - share) * (1 - second) / 3
+    kind = rng.choice(KINDS, n, p=[rest, share, (1 - share) * second, rest, rest])
+    east = np.isin(kind, ["rare", "odd"]) | (kind == "usual") & (rng.random(n) < 0.4)
     at = np.where(east, 92, 34) + rng.normal(0, 6, n), rng.normal(60, 8, n)
     day = np.datetime64("2026-01-01") + rng.integers(0, 365, n) * np.timedelta64(1, "D")
     return at, [kind, day]
 
 
-def made(n=20_000, epsilon=1, grid=GRID, axes=AXES, seed=1, share=0.75, **options):
-    at, columns = records(n, share=share)
+def made(n=20_000, epsilon=1, grid=GRID, axes=AXES, seed=1, share=0.75, second=0.25, **options):
+    at, columns = records(n, share=share, second=second)
     person = np.arange(n) // 3 if options.get("unit") == "person" else None
     cells = count(grid, *at, person, axes, columns[: len(axes)])
     return publish(cells, epsilon, noise=seeded_noise(np.random.default_rng(seed)), **options)
@@ -51,6 +52,9 @@ def made(n=20_000, epsilon=1, grid=GRID, axes=AXES, seed=1, share=0.75, **option
 
 CASES = [
     {},
+    {"second": 0.7},
+    {"second": 1.0, "neighbours": "add-remove"},
+    {"second": 0.7, "epsilon": "0.01", "grid": MASKED},
     {"axes": AXES[:1]},
     {"neighbours": "add-remove"},
     {"unit": "person"},
@@ -65,7 +69,7 @@ def test_slices_add_up_to_all_points_and_none_is_negative(options):
     release = made(**options)
     assert release.verify()
     decoded = decode(release)
-    whole, parts = decoded.fine_leaves.mass, [decoded.select({0: [kind]}) for kind in range(3)]
+    whole, parts = decoded.fine_leaves.mass, [decoded.select({0: [kind]}) for kind in range(5)]
     assert decoded.cumulative.total == pytest.approx(max(release.n / decoded_units(release), 0))
     assert min(part.leaves.mass.min() for part in parts) >= 0
     assert sum(part.leaves.mass for part in parts) == pytest.approx(whole, abs=1e-6)
@@ -75,7 +79,7 @@ def test_slices_add_up_to_all_points_and_none_is_negative(options):
     )
     x, _ = points(decoded)
     assert x.size == decoded.n
-    assert sorted(set(decoded.labels()[0].tolist())) <= [0, 1, 2]
+    assert set(decoded.labels()[0].tolist()) <= {0, 1, 2, 3, 4}
 
 
 def decoded_units(release):
@@ -83,27 +87,29 @@ def decoded_units(release):
     return release.n / release.size if release.size else 1
 
 
-def test_the_category_apart_is_known_as_well_as_if_it_were_alone():
-    release, few = made(), made(share=0.4)
-    assert release.measured.apart(release) == 1 and few.measured.apart(few) is None
-    (x, y), (kind, _) = records()
-    usual = kind == "usual"
-    true = np.histogram2d(y[usual], x[usual], 32, [[0, 128]] * 2)[0]
+@pytest.mark.parametrize("second, kinds", [(0.25, [1]), (0.7, [1, 2])])
+def test_a_category_apart_is_known_as_well_as_if_it_were_alone(second, kinds):
+    assert made(second=second).measured.apart(made(second=second)) == kinds
+    (x, y), (kind, _) = records(second=second)
+    number = kinds[-1]
+    here = kind == KINDS[number]
+    true = np.histogram2d(y[here], x[here], 32, [[0, 128]] * 2)[0]
 
     def error(picture):
         return emd_sliced(true, picture * true.sum() / picture.sum(), 16)
 
     def with_others(seed):
-        return error(decode(made(seed=seed)).select({0: [1]}).raster(5))
+        return error(decode(made(seed=seed, second=second)).select({0: [number]}).raster(5))
 
-    cells = count_cells(GRID, x[usual], y[usual])
-    rngs = map(np.random.default_rng, range(20))
+    cells = count_cells(GRID, x[here], y[here])
+    rngs = map(np.random.default_rng, range(40))
     alone = [raster(decode(publish_alone(cells, 1, noise=seeded_noise(rng))), 5) for rng in rngs]
     alone = np.mean([error(picture) for picture in alone])
-    assert np.mean([with_others(seed) for seed in range(20)]) < 1.15 * alone
-    with pytest.MonkeyPatch.context() as patch:  # as all categories were read before
-        patch.setattr(rule, "largest", lambda mass, n: None)
-        assert np.mean([with_others(seed) for seed in range(20)]) > 1.15 * alone
+    apart = np.mean([with_others(seed) for seed in range(40)])
+    assert apart < 1.15 * alone
+    with pytest.MonkeyPatch.context() as patch:  # as all categories are read where none is apart
+        patch.setattr(rule, "set_apart", lambda mass, n: [])
+        assert np.mean([with_others(seed) for seed in range(40)]) > 1.15 * apart
 
 
 def test_of_two_categories_each_spends_nearly_all_of_epsilon_on_its_own_tree():
@@ -128,14 +134,31 @@ def test_a_file_in_which_nobody_should_be_apart_does_not_verify():
         replace(release, measured=replace(nodes, value=value)).verify()
 
 
-def test_who_is_apart_follows_from_the_noisy_totals_alone():
-    def answer(view, level, key, rate):
-        totals = view.number == 1 and not view.first
-        return np.array([5, 90, 5]) if totals else np.zeros(key.size, np.int64)
+@pytest.mark.parametrize(
+    "said, apart, others",
+    [
+        ([5, 80, 5, 5, 5], [1], [0, 2, 3, 4]),
+        ([5, 60, 20, 5, 10], [1, 2], [0, 3, 4]),
+        ([1, 1, 46, 2, 50], [4, 2], [0, 1, 3]),
+        ([20, 20, 20, 20, 20], [], []),
+    ],
+)
+def test_who_is_apart_follows_from_the_noisy_totals_alone(said, apart, others):
+    asked = []
 
-    found = rule.ask_views(GRID, AXES[:1], 100, rule.Fraction(1), 1 << 29, answer)
-    assert set(found.slice[found.view == 0].tolist()) == {0, 1}
-    assert set(found.slice[(found.view == 1)].tolist()) == {0, 1, 2, 3, 4}
+    def answer(view, level, key, rate):
+        totals = view.number == 1 and not level
+        if not totals and (not asked or asked[-1][:2] != (view.number, view.first)):
+            asked.append((view.number, view.first, [list(own) for own in under(view)]))
+        return np.array(said) if totals else np.zeros(key.size, np.int64)
+
+    def under(view):
+        return [np.flatnonzero(view.owner == root) for root in range(view.roots)]
+
+    rule.ask_views(GRID, AXES[:1], 100, rule.Fraction(1), 1 << 29, answer)
+    groups = [[kind] for kind in apart] + [others or list(range(5))]
+    each = (1, 5 if apart else 0, [[kind] for kind in groups[-1]])
+    assert asked == [*((0, place, [own]) for place, own in enumerate(groups)), each]
 
 
 def test_everything_is_counted_exactly_where_n_is_public():
@@ -181,8 +204,9 @@ def test_a_handful_of_points_under_much_noise_can_be_read(seed):
             assert np.isfinite(found.noise).all() and found.noise.min() >= 0
 
 
-def test_errors_of_the_category_apart_and_of_the_others_are_independent():
-    found = [decode(made(seed=seed)) for seed in range(60)]
+@pytest.mark.parametrize("second", [0.25, 0.7])
+def test_errors_of_the_categories_apart_and_of_the_others_are_independent(second):
+    found = [decode(made(seed=seed, second=second)) for seed in range(60)]
     place = [np.array([[0, 0], [48, 0], [48, 60], [0, 60.0]])]
     masses = np.array(
         [one.estimate_slices(zone_blocks(one, [place]), 1, [0]).mass[0] for one in found]
@@ -190,7 +214,8 @@ def test_errors_of_the_category_apart_and_of_the_others_are_independent():
     # of 60 pairs with correlation 0 one in a million is beyond 0.6
     assert abs(np.corrcoef(masses[:, 1], masses[:, 2])[0, 1]) < 0.6
     assert found[0].slice_correlation(0, [1], [2]) == 0
-    assert found[0].slice_correlation(0, [0], [2]) == pytest.approx(-1)
+    others = 4 if second < 0.5 else 3
+    assert found[0].slice_correlation(0, [0], [3]) == pytest.approx(-1 / (others - 1))
     assert found[0].slice_correlation(1, [0], [1]) == pytest.approx(-1 / 11)
 
 
