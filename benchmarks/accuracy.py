@@ -135,7 +135,10 @@ def zones_words(found: List[Dict[str, Any]]) -> str:
         "sides). Of 34 other releases of the row with a mask, n = 3,000, epsilon = 0.1 (a side "
         "experiment) 90 % of 170 intervals held, so the row is mostly chance; but in the densest "
         "borough 79 %, whose estimate is 7 % low, as the isotonic step lends mass of dense places "
-        "to empty ones."
+        "to empty ones. Hexagons in New York are asked of one release a row; of ten others each (a "
+        "side experiment) 85.3 to 89.3 % of those at n = 1,000,000 held, and 87.1 % of those at "
+        "40,000: inside, but at the edge, and we believe for the reason given below for the street "
+        "grid."
     )
     return words + "\n\n" + "\n".join(named)
 

@@ -137,10 +137,9 @@ with a mask get intervals 16 to 24 % wider, so it was not adopted either.
 A street grid of a million points, at any epsilon: we believe because a street runs through many
 leaves that one side of a hexagon cuts, so that their errors go together where the formula adds
 them up as independent; misses are on both sides. Tried in a side experiment, one release each: an
-unevenness
-learned for each level of the tree (77 % stays 77 % at epsilon 0.1, 84 % stays 84 % at epsilon 1),
-and a larger least unevenness (0.08 instead of 0.02, streets at other distances: 77 % to 81 % at
-epsilon 0.1 with intervals 9 % wider, no change at epsilon 1, where more is learned already).
+unevenness learned for each level of the tree (77 % stays 77 % at epsilon 0.1, 84 % stays 84 % at
+epsilon 1), and a larger least unevenness (0.08 instead of 0.02, streets at other distances: 77 % to
+81 % at epsilon 0.1 with intervals 9 % wider, no change at epsilon 1, where it is learned).
 
 Zones away from the coast are narrower than before coasts were reckoned with: 0.957 of the width
 (a side experiment: the same releases of 3,000 and 40,000 points read by the old formula and the
@@ -150,8 +149,7 @@ of 84 rows, by 7.7 % at most. What makes the others narrower: where rho is below
 start higher by half of b only. Tried and not adopted: limits rounded to the nearest number instead
 of outwards (3 % narrower, but street grids of 40,000 points go from 85 % to 82 %); unclaimed mass
 that counts for less where it is less than the interval reaches (half a percent narrower, but
-boroughs in a box at n = 3,000 and epsilon 0.1 go from 85 % to 75 %). Rows of n = 1,000,000, and of
-the two made sets those of n = 3,000, were measured before upper limits started at half of b.
+boroughs in a box at n = 3,000 and epsilon 0.1 go from 85 % to 75 %).
 
 The form of the limits along a coast was chosen on Great Britain and the United States, and judged
 on New York.

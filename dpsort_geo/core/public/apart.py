@@ -55,15 +55,14 @@ class Groups:
             read.append(own)
             counts.append(count)
         grid, leaves = first.grid, [tree.leaves for tree in read]
-        fine = refine(
-            grid,
-            np.concatenate([own.level for own in leaves]),
-            np.concatenate([own.index for own in leaves]),
-        )
+        fine = refine(grid, *((own.level, own.index) for own in leaves))
         masses = (mass_of(grid, own.cumulative, fine.level, fine.index) for own in read)
         every = place_leaves(grid, fine.level, fine.index, sum(masses, np.zeros(fine.level.size)))
         # one regression lends less to empty places than several
-        count = sum(map(_spread, leaves, counts, [every] * len(read)), np.zeros(every.mass.size))
+        count = np.zeros(every.mass.size)
+        for held, counted in zip(leaves, counts):
+            at = held.holding(fine.start)
+            count += counted[at] * every.area / held.area[at]
         columns = every.level, every.column, every.row, every.area, count
         together = fit_masses(*columns, float(first.n), grid.order)
         return read, replace(every, mass=(every.mass + together) / 2)
@@ -73,13 +72,8 @@ def _read_against(tree: DecodedTree, first: DecodedTree) -> Tuple[DecodedTree, A
     """A tree read against the map of another; and what was counted in its leaves after that."""
     grid = first.grid
     trust, _, coarse = pull_leaves(tree, first.cumulative)
-    fine = refine(
-        grid,
-        np.concatenate([first.leaves.level, coarse.level]),
-        np.concatenate([first.leaves.index, coarse.index]),
-    )
-    start = coarse.index << 2 * (grid.order - coarse.level)
-    whole = np.searchsorted(start, fine.start, side="right") - 1
+    fine = refine(grid, *((own.level, own.index) for own in (first.leaves, coarse)))
+    whole = coarse.holding(fine.start)
     follows = mass_of(grid, first.cumulative, fine.level, fine.index)
     area = room(grid, fine.level, fine.index) / grid.n_cells
     follows += EVEN * max(first.cumulative.total, 1.0) * area
@@ -88,14 +82,6 @@ def _read_against(tree: DecodedTree, first: DecodedTree) -> Tuple[DecodedTree, A
     against = Against(trust, 1.0, coarse, whole, share)
     read = replace(tree, cumulative=leaves.cumulative(), leaves=leaves, against=against)
     return read, tree.tree.estimate[tree.leaf_nodes][whole] * share
-
-
-def _spread(leaves: Leaves, count: Array, fine: Leaves) -> Array:
-    """What was counted in leaves, evenly over finer ones."""
-    order = leaves.grid.order
-    start, place = (own.index << 2 * (order - own.level) for own in (leaves, fine))
-    at = np.searchsorted(start, place, side="right") - 1
-    return np.asarray(count[at] * fine.area / leaves.area[at])
 
 
 def read_groups(release: Release, apart: Sequence[int], grid: Grid) -> Groups:
@@ -182,11 +168,8 @@ def fit_apart(release: Release, groups: Groups, read: Sequence[DecodedTree]) -> 
     totals, variance = add_up(said, variance, total, doubt)
     inner = fit_forest(grid, tree, np.arange(rest.size), totals, variance, others.cumulative)
     coarse = [own.against.leaves if own.against else own.leaves for own in read[1:]]
-    patches = refine(
-        grid,
-        np.concatenate([inner.patches.level, *(leaves.level for leaves in coarse)]),
-        np.concatenate([inner.patches.index, *(leaves.index for leaves in coarse)]),
-    )
+    nodes = [(leaves.level, leaves.index) for leaves in coarse]
+    patches = refine(grid, (inner.patches.level, inner.patches.index), *nodes)
     own = np.array([mass_of(grid, one.cumulative, patches.level, patches.index) for one in read])
     n = max(float(release.size), 1.0)
     # where nothing is, shares are those of all

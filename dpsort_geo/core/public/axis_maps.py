@@ -192,7 +192,7 @@ def _on_patches(
 ) -> ForestMap:
     tree = leaning.tree
     leaves = np.flatnonzero(leaning.children_variance == 0)
-    patches = refine(grid, tree.level[leaves], index[leaves])
+    patches = refine(grid, (tree.level[leaves], index[leaves]))
     mass = mass_of(grid, total, patches.level, patches.index)
     even = EVEN * max(total.total, 1.0)
     roots = int(root[-1]) + 1

@@ -47,6 +47,11 @@ class Leaves:
         """Cells along the side of each leaf."""
         return np.int64(1) << (self.grid.order - self.level)
 
+    def holding(self, start: Array) -> Array:
+        """The leaf that holds each curve index."""
+        first = self.index << 2 * (self.grid.order - self.level)
+        return np.searchsorted(first, start, side="right") - 1
+
     def cumulative(self) -> Cumulative:
         """F along the curve."""
         place = np.append(self.start, self.start[-1] + self.area[-1]).astype(np.float64)

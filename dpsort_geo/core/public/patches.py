@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Tuple
 
 import numpy as np
 
@@ -29,8 +30,9 @@ class Patches:
         return np.searchsorted(self.start, start, side="right") - 1
 
 
-def refine(grid: Grid, level: Array, index: Array) -> Patches:
-    """The finest of the given nodes everywhere; they are leaves of trees over the whole grid."""
+def refine(grid: Grid, *nodes: Tuple[Array, Array]) -> Patches:
+    """The finest of nodes (level, index) everywhere: they are leaves of trees of the whole grid."""
+    level, index = map(np.concatenate, zip(*nodes))
     start = index << 2 * (grid.order - level)
     order = np.lexsort((level, start))
     level, index, start = level[order], index[order], start[order]

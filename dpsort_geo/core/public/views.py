@@ -103,11 +103,7 @@ class DecodedViews(DecodedLeaves):
     def patches(self) -> Patches:
         """Where no slice changes its share."""
         parts = [each.patches for each in self.maps]
-        return refine(
-            self.grid,
-            np.concatenate([part.level for part in parts]),
-            np.concatenate([part.index for part in parts]),
-        )
+        return refine(self.grid, *((part.level, part.index) for part in parts))
 
     @cached_property
     def patch_mass(self) -> Array:
@@ -118,9 +114,7 @@ class DecodedViews(DecodedLeaves):
     def fine_leaves(self) -> Leaves:
         """The leaves of all points, cut where a patch is finer, which is rare."""
         leaves, patches, grid = self.leaves, self.patches, self.grid
-        level = np.concatenate([leaves.level, patches.level])
-        index = np.concatenate([leaves.index, patches.index])
-        fine = refine(grid, level, index)
+        fine = refine(grid, (leaves.level, leaves.index), (patches.level, patches.index))
         if np.array_equal(fine.index, leaves.index) and np.array_equal(fine.level, leaves.level):
             return leaves
         mass = mass_of(grid, self.cumulative, fine.level, fine.index)
