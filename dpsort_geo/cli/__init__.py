@@ -102,9 +102,9 @@ def main(args: Optional[List[str]] = None) -> Any:
         sys.exit(0)
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "dpsort-geo"
-        _stop(f"{error.format_message()} (see {where} --help)", 2, as_json)
+        _stop(f"{error.format_message()} (see {where} --help)", 2, as_json, alone)
     except (BadInputError, MissingPackageError) as error:
-        _stop(str(error), 2, as_json)
+        _stop(str(error), 2, as_json, alone)
     except StoppedError as error:
         _stop(str(error), 130, as_json, alone)
     except (click.Abort, KeyboardInterrupt):
@@ -114,19 +114,20 @@ def main(args: Optional[List[str]] = None) -> Any:
         sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        _stop(f"{name}{error.strerror or 'the file cannot be read or written'}.", 1, as_json)
+        _stop(f"{name}{error.strerror or 'the file cannot be read or written'}.", 1, as_json, alone)
     except MemoryError:
-        _stop("There is not enough memory for this.", 1, as_json)
+        _stop("There is not enough memory for this.", 1, as_json, alone)
     except Exception as error:  # its message could quote a private value
         kind = type(error).__name__
         sentence = f"Something unforeseen went wrong ({kind}); please report it with the command."
-        _stop(sentence, 1, as_json)
+        _stop(sentence, 1, as_json, alone)
 
 
-def _stop(sentence: str, code: int, as_json: bool, at_once: bool = False) -> None:
-    """Say why and leave; ``at_once`` as it is: Python remembers an interrupt inside of a library.
+def _stop(sentence: str, code: int, as_json: bool, at_once: bool) -> None:
+    """Say why and leave; ``at_once`` as it is, with no farewell to libraries.
 
-    It then ends by the signal instead of with the code, though the interrupt was caught.
+    Python remembers an interrupt inside of one and ends by the signal instead of with the code,
+    though it was caught; and one that is still reading in a thread of its own can abort the program.
     """
     words = drop_control(hide_secrets(speak_shell(" ".join(sentence.split()))))
     line = json.dumps({"error": words, "code": code})

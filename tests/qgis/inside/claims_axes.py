@@ -98,7 +98,8 @@ class Slicing(unittest.TestCase):
         context = QgsProcessingContext()
         context.setProject(QgsProject.instance())
         target = QgsProcessingOutputLayerDefinition("TEMPORARY_OUTPUT", QgsProject.instance())
-        results = publish(city.dated(300), context=context, OUTPUT=target, **WHAT, **WHEN)
+        # so much that no month comes out empty
+        results = publish(city.dated(), EPSILON=5.0, context=context, OUTPUT=target, **WHAT, **WHEN)
         details, *_ = context.layersToLoadOnCompletion().values()
         styler, layer = details.postProcessor(), results["OUTPUT"]
         self.assertIsInstance(styler, Styler)
