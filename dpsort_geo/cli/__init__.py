@@ -127,7 +127,7 @@ def _stop(sentence: str, code: int, as_json: bool, at_once: bool) -> None:
     """Say why and leave; ``at_once`` as it is, with no farewell to libraries.
 
     Python remembers an interrupt inside of one and ends by the signal instead of with the code,
-    though it was caught; and one that is still reading in a thread of its own can abort the program.
+    though it was caught; and one that still reads in a thread of its own can abort the program.
     """
     words = drop_control(hide_secrets(speak_shell(" ".join(sentence.split()))))
     line = json.dumps({"error": words, "code": code})

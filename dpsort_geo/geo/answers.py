@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 Array = np.ndarray
 #: places to which the covered share is told
 _PLACES = 3
+#: share of the smaller zone that outlines drawn twice may have in common
+_SLIVER = 1e-3
 
 
 def count_zones(
@@ -135,21 +137,23 @@ def compare(release: Release, zones: Zones, a: Any, b: Any, confidence: float) -
     """How much more there is in one zone or slice than in another, and how many times as much."""
     frame, shapes = zone_frame(zones)
     (name, own), (other_name, other) = _sliced(a), _sliced(b)
-    chosen = [shapes[_row(frame, name)], shapes[_row(frame, other_name)]]
-    overlap = shapely.intersection(*chosen).area > 1e-9 * min(shape.area for shape in chosen)
+    rows = _row(frame, name), _row(frame, other_name)
+    chosen = [shapes[row] for row in rows]
+    shared = shapely.intersection(*chosen).area
+    overlap = shared > _SLIVER * min(shape.area for shape in chosen)
+    rings = release.domain.zone_rings(shapes, frame.crs)
     if own == other:
         if overlap:
             raise BadInputError(
                 "Zones that overlap cannot be compared: cut what they share off one of them."
             )
         read = release.select(**own) if own else release
-        rings = release.domain.zone_rings(chosen, frame.crs)
-        found = compare_zones(read.decoded, rings, confidence)
+        found = compare_zones(read.decoded, rings, rows, confidence)
     else:
         r = _slices_apart(release, own, other) if overlap else 0.0
         counts = [
-            _one_count(release.select(**some) if some else release, shape, frame.crs, confidence)
-            for some, shape in zip((own, other), chosen)
+            _one_count(release.select(**some) if some else release, rings, row, confidence)
+            for some, row in zip((own, other), rows)
         ]
         estimate, low, high = np.array(counts).T
         found = compare_counts(estimate, low, high, r)
@@ -171,10 +175,9 @@ def _sliced(asked: Any) -> "tuple[Any, Dict[str, Any]]":
     return asked, {}
 
 
-def _one_count(release: Release, shape: Any, crs: Any, confidence: float) -> List[float]:
-    rings = release.domain.zone_rings([shape], crs)
+def _one_count(release: Release, rings: List[Any], row: int, confidence: float) -> List[float]:
     table = count_table(release.decoded, rings, confidence)
-    return [float(column[0]) for column in (table.estimate, table.low, table.high)]
+    return [float(column[row]) for column in (table.estimate, table.low, table.high)]
 
 
 def _slices_apart(release: Release, own: Dict[str, Any], other: Dict[str, Any]) -> float:

@@ -53,10 +53,10 @@ def kind(request) -> str:
     return str(request.param)
 
 
-def measured(kind: str, seeded, order: int = 6, runs=None):
+def measured(kind: str, seeded, order: int = 6, runs=None, epsilon="1"):
     mechanism = import_module(f"dpsort_geo.core.private.{kind}")
     grid = Grid(0.0, 0.0, SIDE / 2**order, order, runs)
-    return mechanism.publish(count_cells(grid, *private_points().T), "1", noise=seeded(5))
+    return mechanism.publish(count_cells(grid, *private_points().T), epsilon, noise=seeded(5))
 
 
 def test_all_mass_lies_inside_the_boundary(kind, seeded):
@@ -142,9 +142,38 @@ def test_the_unclaimed_mass_of_a_coast_widens_the_upper_limit_only(seeded):
         assert both[2][i] > claimed[2][i]
 
 
+def _strips():
+    edges = [(x, x + 16) for x in (0, 16, 32, 48)]
+    return [[_cut_to_land(np.array([[a, 0], [b, 0], [b, 64], [a, 64.0]]))] for a, b in edges]
+
+
+EVERYTHING = np.array([[-9, -9], [99, -9], [99, 99], [-9, 99.0]])
+
+
+@pytest.mark.parametrize(
+    "more",
+    [[[EVERYTHING]], _strips, [[EVERYTHING / 99 + [1000 + far, 0]] for far in range(4100)]],
+    ids=["a row for all", "nested zones", "zones far away"],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_other_rows_of_a_table_take_no_coast_away(kind, seeded, more, first):
+    more = more() if callable(more) else more
+    decoded = decode(measured(kind, seeded, epsilon="0.05"))
+    coast = [[_cut_to_land(WEST)], [_cut_to_land(EAST)]]
+    water = [LAND, np.array([[0, 0], [64, 0], [64, 64], [0, 64]], float)]
+    claimed = count_within(decoded, [*coast, water])[2][:2]
+    _, low, high = count_within(decoded, coast)
+    _, also_low, also_high = count_within(decoded, [*coast, *more] if first else [*more, *coast])
+    at = slice(0, 2) if first else slice(-2, None)
+    # outlines are followed a little more or less finely, as many as there are
+    assert also_low[at] == pytest.approx(low, abs=2)
+    assert also_high[at] - claimed == pytest.approx(high - claimed, rel=0.05)
+    assert (high - claimed > 10).any()
+
+
 def test_the_parts_of_a_known_whole_err_against_each_other(seeded):
     decoded = decode(measured("adaptive", seeded))
-    found = compare_zones(decoded, [[WEST], [EAST]])
+    found = compare_zones(decoded, [[WEST], [EAST]], (0, 1))
     assert found.correlation == pytest.approx(-1)
     (west, east), low, high = count_within(decoded, [[WEST], [EAST]])
     # so the distances from the limits add up
@@ -165,6 +194,7 @@ def test_intervals_of_differences_and_ratios_hold_the_truth(seeded):
         found = compare_zones(
             decode(publish(count_cells(grid, *at.T), "0.5", noise=seeded(200 + seed))),
             [[zones[0]], [zones[1]]],
+            (0, 1),
         )
         for truth, (_, low, high) in ((a - b, found.difference), (a / b, found.ratio)):
             held.append(low <= truth <= high)
@@ -175,4 +205,4 @@ def test_intervals_of_differences_and_ratios_hold_the_truth(seeded):
 def test_zones_outside_cannot_be_compared(seeded):
     decoded = decode(measured("adaptive", seeded))
     with pytest.raises(BadInputError, match="outside"):
-        compare_zones(decoded, [[WEST], [EAST + 1000]])
+        compare_zones(decoded, [[WEST], [EAST + 1000]], (0, 1))

@@ -20,7 +20,7 @@ import numpy as np
 from ..curve.blocks import join_blocks
 from ..curve.cover import Rings
 from ..errors import BadInputError
-from .counts import check_confidence, count_within, zone_blocks
+from .counts import count_within, zone_blocks
 from .decode import Decoded
 
 Array = np.ndarray
@@ -37,20 +37,27 @@ class Comparison:
     correlation: float
 
 
-def compare_zones(decoded: Decoded, zones: Sequence[Rings], confidence: float = 0.9) -> Comparison:
-    """Compare two zones that do not overlap.
+def compare_zones(
+    decoded: Decoded, zones: Sequence[Rings], pair: Tuple[int, int], confidence: float = 0.9
+) -> Comparison:
+    """Compare two zones of a table, by their numbers, that do not overlap.
+
+    Their limits are those that they have in the table: along a coast it is the table that tells.
 
     >>> from dpsort_geo.core.curve.grid import Grid
     >>> from dpsort_geo.core.private.publish import count, measure
     >>> from dpsort_geo.core.public.decode import decode
     >>> cells = count(Grid(0.0, 0.0, 1.0, 1), np.repeat([0.5, 1.5], [300, 100]), np.full(400, 0.5))
     >>> west = np.array([[0, 0], [1, 0], [1, 2], [0, 2]], float)
-    >>> found = compare_zones(decode(measure(cells, epsilon=50)), [[west], [west + [1, 0]]])
+    >>> found = compare_zones(decode(measure(cells, epsilon=50)), [[west], [west + [1, 0]]], (0, 1))
     >>> round(found.difference[0]), round(found.ratio[0], 1), round(found.correlation, 6)
     (200, 3.0, -1.0)
     """
-    check_confidence(confidence)
-    return compare_counts(*count_within(decoded, zones, confidence), _correlation(decoded, zones))
+    estimate, low, high = (
+        column[list(pair)] for column in count_within(decoded, zones, confidence)
+    )
+    r = _correlation(decoded, [zones[number] for number in pair])
+    return compare_counts(estimate, low, high, r)
 
 
 def compare_counts(estimate: Array, low: Array, high: Array, r: float) -> Comparison:

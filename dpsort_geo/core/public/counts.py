@@ -75,12 +75,14 @@ class Counts:
 def count_table(decoded: Decoded, zones: Sequence[Rings], confidence: float = 0.9) -> Counts:
     """The same as `count_within`, and how much of the domain each zone is."""
     check_confidence(confidence)
-    parts = [
-        _count(decoded, zones[first : first + _MOST_ZONES], confidence, len(zones) > _MOST_ZONES)
-        for first in range(0, len(zones), _MOST_ZONES)
-    ]
-    nothing = np.zeros(0)
-    return Counts(*(np.concatenate(some) for some in zip(*[(nothing,) * 4, *parts])))
+    near = np.flatnonzero(_near(zones, decoded.grid))
+    columns = np.full((4, len(zones)), np.nan)
+    columns[-1] = 0.0
+    for first in range(0, near.size, _MOST_ZONES):
+        here = near[first : first + _MOST_ZONES]
+        some = [zones[number] for number in here]
+        columns[:, here] = _count(decoded, some, confidence, near.size > _MOST_ZONES)
+    return Counts(*columns)
 
 
 def count_slices(
@@ -98,6 +100,8 @@ def count_slices(
         some = zones[first : first + step]
         blocks = zone_blocks(decoded, some)
         found = decoded.estimate_slices(blocks, len(some), axes)
+        if len(some) < len(zones):
+            found = replace(found, unclaimed=np.zeros_like(found.mass))
         limited = limits(decoded.release, found, confidence)
         known = _known(decoded, some, share_of_cells(decoded.grid, blocks, len(some)))
         columns = (np.where(known[:, None], column, np.nan) for column in (found.mass, *limited))
@@ -152,6 +156,16 @@ def _count(
         columns = [np.where(whole, decoded.n, column) for column in columns]
     known = _known(decoded, zones, room)
     return (*(np.where(known, column, np.nan) for column in columns), room)
+
+
+def _near(zones: Sequence[Rings], grid: Grid) -> Array:
+    """Which zones may have something to do with the grid: others claim nothing there."""
+    zone, tail, _ = ring_edges(zones)
+    low, high = np.full((len(zones), 2), np.inf), np.full((len(zones), 2), -np.inf)
+    np.minimum.at(low, zone, tail)
+    np.maximum.at(high, zone, tail)
+    corner = np.array([grid.x0, grid.y0])
+    return np.all((high >= corner) & (low <= corner + grid.side), axis=1)
 
 
 def _known(decoded: Decoded, zones: Sequence[Rings], room: Array) -> Array:

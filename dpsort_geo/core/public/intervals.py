@@ -20,6 +20,7 @@ Along a coast the cuts go together: every leaf that the shore cuts has all of it
 side. What tells a coast is the table of zones itself. When it holds nearly all of the mass, what
 lies outside of all zones is likely to be empty, and mass of cut leaves that no zone claims may all
 belong inside: the upper limit reaches over it. Zones whose neighbours are in the table have none.
+Zones that overlap, such as districts and their city, are tables of their own (`_tables`).
 
 Each mechanism tells in `public/X` what is unknown about the mass in a zone; here the limits are
 made of it.
@@ -29,7 +30,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any, Tuple
+from typing import Any, List, Tuple
 
 import numpy as np
 
@@ -47,6 +48,9 @@ LEAST_DRAWN, USUALLY_UNEVEN, VERY_UNEVEN = 0.5, 0.2, 0.3
 #: a table that holds less than the first share of all mass says nothing about coasts; from the
 #: second on, all that it leaves out is taken for empty
 SOME_MASS, NEARLY_ALL = 0.5, 0.9
+#: zones of one table share at most such a part of the smaller one, as outlines drawn twice do;
+#: so many tables are told apart, and a zone that is in none of them claims nothing
+SLIVER, MOST_TABLES = 0.05, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +95,54 @@ def drawn(rho: float) -> float:
 
 
 def unclaimed(zone: Array, part: Array, share: Array, mass: Array, zones: int) -> Array:
-    """Mass of cut parts that no zone claims, by zone; a row a (zone, part) pair that overlap.
+    """Mass of cut parts that no zone of its table claims, by zone; a row a pair that overlap.
 
     Parts are leaves or stretches with their ``mass``. What several zones cut is divided among them
-    by their shares of it.
+    by their shares of it. Rows are (zone, part).
     """
+    found = np.zeros(zones)
+    for own in _tables(zone, part, share, mass):
+        found += _unclaimed_in(zone[own], part[own], share[own], mass, zones)
+    return found
+
+
+def _unclaimed_in(zone: Array, part: Array, share: Array, mass: Array, zones: int) -> Array:
     claimed = np.bincount(part, share, mass.size)
     held = float((np.minimum(claimed, 1.0) * mass).sum()) / max(float(mass.sum()), 1e-300)
     sure = min(max((held - SOME_MASS) / (NEARLY_ALL - SOME_MASS), 0.0), 1.0)
     left = mass * np.maximum(1 - claimed, 0.0)
     own = share / np.where(claimed > 0, claimed, 1.0)[part]
     return sure * np.bincount(zone, left[part] * own, zones)
+
+
+def _tables(zone: Array, part: Array, share: Array, mass: Array) -> List[Array]:
+    """Rows of zones that do not overlap; each zone goes to the first table that has room for it.
+
+    A city and its two halves:
+
+    >>> zone, part, share = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 1]), np.ones(4)
+    >>> [own.tolist() for own in _tables(zone, part, share, np.ones(2))]
+    [[0, 1], [2, 3]]
+    """
+    twice = np.maximum(np.bincount(part, share, mass.size) - 1, 0.0)
+    shared = np.bincount(zone, np.minimum(share, twice[part]) * mass[part])
+    if not (shared > SLIVER * np.bincount(zone, share * mass[part])).any():
+        return [np.arange(zone.size)]
+    rows = np.argsort(zone, kind="stable")
+    claimed: List[Array] = []
+    tables: List[List[Array]] = []
+    for own in np.split(rows, np.flatnonzero(np.diff(zone[rows])) + 1):
+        at, held = part[own], share[own]
+        for number in range(MOST_TABLES):
+            if number == len(tables):
+                claimed.append(np.zeros(mass.size))
+                tables.append([])
+            twice = np.maximum(claimed[number][at] + held - 1, 0.0)
+            if (twice * mass[at]).sum() <= SLIVER * (held * mass[at]).sum():
+                claimed[number][at] += held
+                tables[number].append(own)
+                break
+    return [np.concatenate(own) for own in tables]
 
 
 def total_variance(release: Release) -> float:

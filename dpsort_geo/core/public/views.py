@@ -216,12 +216,16 @@ class DecodedViews(DecodedLeaves):
             joint[:, number * last : (number + 1) * last] = by_zone(
                 shares[:, patch] * mass, zone, zones
             )
-        found = self._joint(joint, parts, shape, whole)
+        every = self.estimate_in(blocks, zones)
+        part = joint / whole[:, None]
+        # along a coast a slice has its share of what no zone claims
+        found = replace(
+            self._joint(joint, parts, shape, whole), unclaimed=part * every.unclaimed[:, None]
+        )
         if axes[0] == 0 and self.groups is not None:  # its maps know how far all points are known
             return found
         # a slice is a share of all that is there, which itself is not known exactly
-        every = self.estimate_in(blocks, zones)
-        square = (joint / whole[:, None]) ** 2
+        square = part**2
         noise = found.noise + square * every.noise[:, None]
         cut = found.cut + square * every.cut[:, None]
         return replace(found, noise=noise, cut=cut)
