@@ -139,9 +139,12 @@ class ApartMap(AxisMap):
         alone = self.share[self.apart]
         rest = mass * (1 - alone.sum(axis=0))[patch]
         among = self.inner.marginal(blocks, zone, self.inner_patch[patch], rest, zones)
-        # each is a share of all the others there, which are not known exactly either
+        # each is a share of all the others there, which are not known exactly either; where they
+        # look like none any share may be right, and an even one is taken
         every = self.read[-1].estimate_in(blocks, zones)
-        square = (among[0] / np.maximum(np.bincount(zone, rest, zones), 1e-9)[:, None]) ** 2
+        whole = np.bincount(zone, rest, zones)[:, None]
+        even = 1 / among[0].shape[1]
+        square = np.where(whole > 0, among[0] / np.where(whole > 0, whole, 1.0), even) ** 2
         among[1][:] += square * every.noise[:, None]
         among[2][:] += square * every.cut[:, None]
         found = tuple(np.empty((zones, self.share.shape[0])) for _ in among)

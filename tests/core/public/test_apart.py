@@ -17,6 +17,7 @@ from dpsort_geo.core.private.views import count, publish
 from dpsort_geo.core.public.counts import count_within, zone_blocks
 from dpsort_geo.core.public.decode import decode
 from dpsort_geo.core.public.density import raster
+from dpsort_geo.core.public.intervals import limits
 from dpsort_geo.core.public.points import points
 from dpsort_geo.core.public.within import inside_of
 from dpsort_geo.core.rules import views as rule
@@ -243,3 +244,23 @@ def test_intervals_of_categories_hold():
             cells += int(some.sum())
     # of about 1,000 cells; nominal 90 %, and never below 80
     assert cells > 500 and held / cells > 0.8
+
+
+@pytest.mark.parametrize("neighbours", ["replace", "add-remove"])
+@pytest.mark.parametrize("rare", [(20,), (5, 5, 5)], ids=["one other", "three others"])
+def test_a_rare_category_beside_one_apart_is_never_said_to_be_surely_nothing(rare, neighbours):
+    names = ("usual", *(f"rare {number}" for number in range(len(rare))))
+    axes = make_axes({"type": list(names)}, None)
+    kind = np.repeat(names, (3000 - sum(rare), *rare))
+    held, nothing = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        cells = count(GRID, *rng.uniform(0, 128, (2, 3000)), None, axes, [kind])
+        release = publish(cells, "0.1", neighbours=neighbours, noise=seeded_noise(rng))
+        decoded = decode(release)
+        found = decoded.estimate_slices(zone_blocks(decoded, [ALL]), 1, [0])
+        low, high = (own[0, 1:] for own in limits(release, found, 0.9))
+        held.append((low <= rare) & (rare <= high))
+        nothing.append(high == 0)
+    assert np.mean(held) >= 0.85
+    assert not np.any(nothing)
