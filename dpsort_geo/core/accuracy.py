@@ -10,7 +10,7 @@ from .errors import BadInputError
 from .release import Release
 from .rules import measured_by
 from .rules.axes import Axis
-from .rules.budget import UNITS, EpsilonLike, exact_epsilon
+from .rules.budget import EpsilonLike, exact_epsilon, path_units
 from .rules.group_size import check_terms
 from .rules.views import all_shares
 
@@ -108,7 +108,13 @@ def up_to_three_digits(value: float) -> float:
     return math.ceil(value * 10.0**digits - 1e-9) / 10.0**digits
 
 
-def share_of_all(axes: Sequence[Axis], n: int, epsilon: EpsilonLike, zones: int = 0) -> float:
+def share_of_all(
+    axes: Sequence[Axis],
+    n: int,
+    epsilon: EpsilonLike,
+    zones: int = 0,
+    neighbours: str = "replace",
+) -> float:
     """The part of epsilon that the map of all points has: all of it where there are no axes.
 
     ``zones`` is how many were declared for a table of their own.
@@ -118,7 +124,7 @@ def share_of_all(axes: Sequence[Axis], n: int, epsilon: EpsilonLike, zones: int 
     """
     if not axes:
         return 1.0
-    budget = UNITS // 2
+    budget = path_units(neighbours)
     exact = epsilon if isinstance(epsilon, Fraction) else exact_epsilon(epsilon)
     return all_shares(axes, n, exact, budget, zones)[0] / budget
 
@@ -136,7 +142,8 @@ def terms_of(release: Release, side: float) -> Tuple[float, float, str]:
     """Epsilon, side and method of a release's map of all points, with which axes share epsilon."""
     rate = float(release.exact_epsilon) * relation_gain(release.kind, release.neighbours)
     zones = 0 if release.zones is None else release.zones.size
-    share = share_of_all(release.axes, release.size, release.exact_epsilon, zones)
+    settings = release.size, release.exact_epsilon, zones, release.neighbours
+    share = share_of_all(release.axes, *settings)
     return rate * share, side, release.kind
 
 

@@ -8,7 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Optional, Sequence, Tuple
 
-from .accuracy import HIGH, LOW, expected_error, length_words, relation_gain, up_to_three_digits
+from .accuracy import (
+    HIGH,
+    LOW,
+    expected_error,
+    length_words,
+    relation_gain,
+    share_of_all,
+    up_to_three_digits,
+)
 from .errors import BadInputError
 from .planning import Plan, plan_side
 from .rules.axes import Axis
@@ -111,10 +119,10 @@ def plan_relation(
         return replace(made, relation=words)
     if target_error is not None:
         made = replace(made, epsilon=up_to_three_digits(made.epsilon / gain))
-    error = expected_error(n, made.epsilon * made.share * gain, side, method)
-    return replace(
-        made, expected_error=error, low=LOW * error, high=HIGH * error, neighbours=neighbours
-    )
+    share = share_of_all(axes, n, made.epsilon, zones, neighbours)
+    error = expected_error(n, made.epsilon * share * gain, side, method)
+    made = replace(made, share=share, neighbours=neighbours)
+    return replace(made, expected_error=error, low=LOW * error, high=HIGH * error)
 
 
 def relation_words(n: int, side: float, epsilon: float, method: str, units: str = "m") -> str:

@@ -5,7 +5,8 @@ Everything here is read from a release and from public polygons.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence
 
 import geopandas as gpd
 import numpy as np
@@ -67,6 +68,8 @@ def count_by(
         raise BadInputError("Count by axes on the release itself, not on a slice of it.")
     check_reliable(reliable)
     axes = release.release.axes
+    if isinstance(by, Mapping):
+        raise BadInputError("by= names axes, such as ['type']; choose their values by select().")
     names = [by] if isinstance(by, str) else list(by)
     numbers = sorted({axis_number(axes, name) for name in names})
     check_confidence(confidence)
@@ -121,7 +124,7 @@ def answer_columns(
 
 def check_reliable(reliable: float) -> None:
     """Refuse what is no share of an estimate."""
-    if not 0 < reliable < np.inf:
+    if not (isinstance(reliable, Real) and 0 < reliable < np.inf):
         raise BadInputError("A reliable estimate is told by a share of it, such as 0.2.")
 
 

@@ -12,6 +12,7 @@ import pandas as pd
 from ..core.errors import BadInputError
 from ..core.public.points import ranks
 from ..core.rules.axes import Axis
+from ..core.rules.category_axis import OTHER
 from ..core.rules.time_axis import TimeAxis
 
 if TYPE_CHECKING:
@@ -58,8 +59,29 @@ def choose(axes: Sequence[Axis], chosen: Mapping[str, Any]) -> Dict[int, List[in
     """Slices by the number of their axis, from names and values."""
     if not chosen:
         raise BadInputError("select() takes an axis and its value, such as type='theft'.")
-    numbers = {axis_number(axes, name): value for name, value in chosen.items()}
-    return {number: axes[number].choose(value) for number, value in sorted(numbers.items())}
+    found = {axis_number(axes, name): value for name, value in chosen.items()}
+    return {
+        number: axes[number].choose(_wanted(axes[number], found[number]))
+        for number in sorted(found)
+    }
+
+
+def _wanted(axis: Axis, value: Any) -> List[str]:
+    """What is asked of an axis, as its labels are written: dates and numbers are taken, too."""
+    values = [value] if isinstance(value, bytes) or pd.api.types.is_scalar(value) else None
+    try:
+        values = list(value) if values is None else values
+    except TypeError:
+        values = []
+    if not values:
+        raise BadInputError(f"select() takes a value of {axis.name!r}, or a list of some.")
+    return [_label(one) for one in values]
+
+
+def _label(value: Any) -> str:
+    if isinstance(value, (float, np.floating)) and value.is_integer():
+        return str(int(value))
+    return OTHER if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
 
 
 class SeriesFrame(gpd.GeoDataFrame):

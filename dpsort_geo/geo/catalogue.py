@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import TYPE_CHECKING, Any, Dict, Optional
 
 import shapely
@@ -51,10 +50,10 @@ def catalogue_record(release: Facts, title: Optional[str] = None) -> str:
         },
         "dcat:keyword": ["differential privacy", "synthetic points"],
     }
-    if math.isfinite(release.expected_error):
+    if said["expected_error"]:
         record["dcat:spatialResolutionInMeters"] = {
             "@type": "xsd:decimal",
-            "@value": f"{release.expected_error:.0f}",
+            "@value": f"{said['expected_error']:.0f}",
         }
     if code is not None:
         record["dct:conformsTo"] = {"@id": f"{_EPSG}{code}", "@type": "dct:Standard"}

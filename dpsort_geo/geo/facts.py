@@ -173,6 +173,10 @@ class Facts:
         """The same in words."""
         return accuracy.accuracy_words(self.release, self.domain.side)
 
+    def slice_words(self) -> str:
+        """Which slices of the release these are; nothing where it is all of it."""
+        return ""
+
     def label(
         self, ledger: Any = None, dataset: Optional[str] = None, title: Optional[str] = None
     ) -> Label:
@@ -196,9 +200,10 @@ class Facts:
         return catalogue_record(self, title)
 
     def __repr__(self) -> str:
-        off = accuracy.length_words(self.expected_error) if self.release.size else "nothing"
+        known = self.statement()["expected_error"] is not None
+        off = f", off by about {accuracy.length_words(self.expected_error)}" if known else ""
         book = "" if self.release.ledger else ", no ledger"
-        return f"<Release: {str(self).splitlines()[0]}, off by about {off}{book}>"
+        return f"<Release: {str(self).splitlines()[0]}{off}{book}>"
 
     def __str__(self) -> str:
         core = self.release
@@ -210,8 +215,10 @@ class Facts:
         by = " by " + " and ".join(axis.name for axis in core.axes) if core.axes else ""
         if core.zones is not None:
             by += f", with {core.zones.size} declared zones,"
+        read = ", read within a boundary" if self.boundary is not None else ""
+        read += ", read against a prior" if self.prior is not None else ""
         return (
-            f"{method} release of {how} {core.size:,} {who}{by} at epsilon = {core.epsilon}\n"
+            f"{method} release of {how} {core.size:,} {who}{by} at epsilon = {core.epsilon}{read}\n"
             f"{self.error_words()}\n{core.statement()['summary']}\n{self.domain}"
         )
 

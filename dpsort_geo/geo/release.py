@@ -6,7 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 import geopandas as gpd
 import numpy as np
@@ -111,8 +111,7 @@ class Release(PublishedPoints, Maps):
         ``type="theft"`` or ``type=["theft", "other"]``; ``time="2026-03"`` (or the axis's own name)
         for a bin, "2026" for all bins of that year.
         """
-        numbers = axes.choose(self.release.axes, chosen)
-        return GeoSlice(self.release, self.domain, whole=self, chosen=numbers)
+        return GeoSlice.of(self, axes.choose(self.release.axes, chosen))
 
     def density(self, cell: Optional[float] = None) -> DensityFrame:
         """Estimated points in square cells of ``cell`` metres, and per square kilometre."""
@@ -260,6 +259,12 @@ class GeoSlice(Release):
     whole: Release
     chosen: Mapping[int, List[int]]
 
+    @classmethod
+    def of(cls, whole: Release, chosen: Mapping[int, List[int]]) -> GeoSlice:
+        """Slices of a release, read as it is read: with its boundary, against its prior."""
+        read = whole.release, whole.domain, whole.boundary, whole.prior
+        return cls(*read, whole=whole, chosen=chosen)
+
     @cached_property
     def decoded(self) -> Decoded:
         return self.whole.decoded.select(self.chosen)
@@ -268,6 +273,9 @@ class GeoSlice(Release):
     def n(self) -> int:
         """About how many points the slices hold; unlike the total this is an estimate."""
         return self.decoded.n
+
+    def within(self, polygon: Any, crs: Any = None) -> Release:
+        return GeoSlice.of(self.whole.within(polygon, crs), self.chosen)
 
     def select(self, **chosen: Any) -> Release:
         raise BadInputError("A slice cannot be cut again: choose all axes in one select().")
@@ -280,14 +288,26 @@ class GeoSlice(Release):
     def save(self, path: PathLike, overwrite: bool = True) -> None:
         raise BadInputError("A slice is a way to read a release: save the whole release.")
 
-    def __str__(self) -> str:
+    def statement(self) -> Dict[str, Any]:
+        """That of the release; how far off a slice of it is, is not known beforehand."""
+        return {**super().statement(), "slice": self.slice_words(), "expected_error": None}
+
+    def error_words(self) -> str:
+        return (
+            f"{super().error_words()} That is for all points together; those of a slice are "
+            "further off, as the intervals of its counts tell."
+        )
+
+    def slice_words(self) -> str:
         axes = self.release.axes
-        what = "; ".join(
+        return "; ".join(
             f"{axes[axis].name}: " + ", ".join(axes[axis].labels[one] for one in own[:6])
             for axis, own in self.chosen.items()
         )
+
+    def __str__(self) -> str:
         points = "1 point" if self.n == 1 else f"{self.n:,} points"
-        return f"about {points} ({what}) of an {super().__str__()}"
+        return f"about {points} ({self.slice_words()}) of an {super().__str__()}"
 
 
 #: the name that the class had in version 0.1

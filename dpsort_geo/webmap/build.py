@@ -73,8 +73,9 @@ def make_page(
         shown, summary = _zones(release, sheet, zones, label, per)
     promise = promise_words(release.statement())
     promise.how.append(release.error_words())
+    which = release.slice_words()
     return Page(
-        title or f"Protected {people}",
+        title or f"Protected {people}" + (f", {which}" if which else ""),
         facts,
         promise,
         {**data, **shown},
@@ -90,13 +91,15 @@ def list_facts(
 ) -> List[Tuple[str, Optional[str]]]:  # fmt: skip
     """What is shown, when it was, who says so, and how far off it is; None where nobody knows."""
     count = f"{release.decoded.n:,} protected {counted_words(release.release)}"
-    if not release.decoded.is_n_public:
+    which = release.slice_words()
+    if which or not release.decoded.is_n_public:
         count = f"about {count}"
+    count += f" ({which})" if which else ""
     axes = () if hasattr(release, "chosen") else release.axes
     time = next((axis for axis in axes if isinstance(axis, TimeAxis)), None)
     when = when or (range_words(time) if time else None)
-    error = release.expected_error
-    off = f"typically {accuracy.length_words(error)} off" if np.isfinite(error) else None
+    known = release.statement()["expected_error"] is not None
+    off = f"typically {accuracy.length_words(release.expected_error)} off" if known else None
     return [("What", what or count), ("When", when), ("Source", source), ("Accuracy", off)]
 
 

@@ -83,3 +83,32 @@ def test_nothing_is_spent_below_the_resolution():
 def test_a_resolution_that_is_no_length_is_refused(resolution):
     with pytest.raises(dp.BadInputError):
         dp.publish(clumped(100), 1, DOMAIN, resolution=resolution)
+
+
+def test_half_widths_know_what_axes_and_a_noisy_n_cost():
+    months = dp.TimeAxis("when", "2026-01-01", "2027-01-01")
+    alone, with_axes, hidden, least = (
+        float(dp.plan(20_000, epsilon, DOMAIN, zones=wards(), **more).zones.half_width.mean())
+        for epsilon, more in (
+            (1, {}),
+            (1, {"by": {"type": ["a", "b", "c"]}, "time": months}),
+            (0.5, {"neighbours": "add-remove"}),
+            ("0.000001", {"time": months}),
+        )
+    )
+    assert with_axes > 1.1 * alone
+    assert hidden == pytest.approx(alone, rel=0.1)
+    assert least <= 20_000
+
+
+def test_a_plan_with_a_noisy_n_has_the_share_that_such_a_release_has():
+    hours = dp.TimeAxis("when", every="1 hour", cycle="week")
+    by = {"type": ["a", "b"]}
+    plan = dp.plan(30_000, 1, DOMAIN, by=by, time=hours, neighbours="add-remove")
+    assert plan.share == pytest.approx(0.72, abs=1e-6)
+    kinds, when = np.array(["a", "b"])[np.arange(30_000) % 2], np.full(30_000, "2026-01-01")
+    release = dp.publish(
+        clumped(30_000), 1, DOMAIN, by=by, time=hours, neighbours="add-remove",
+        values={"type": kinds, "when": when},
+    )  # fmt: skip
+    assert release.expected_error == pytest.approx(plan.expected_error, rel=0.01)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import List, Sequence, Tuple
 
 import numpy as np
@@ -137,7 +138,7 @@ def covered_share(grid: Grid, zones: Sequence[Rings], room: Array) -> Array:
 
 def check_confidence(confidence: float) -> None:
     """Refuse what is not a share of all intervals."""
-    if not 0 < confidence < 1:
+    if not (isinstance(confidence, Real) and 0 < confidence < 1):
         raise BadInputError("The confidence of an interval must lie between 0 and 1, such as 0.9.")
 
 

@@ -34,6 +34,9 @@ _LONGEST = 60
 NEIGHBOURS = ("replace", "add-remove")
 PROTECTED = ("point", "person")
 
+#: smaller ones say nothing
+LEAST_EPSILON = Fraction(1, 10**6)
+
 
 def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
     """Epsilon as the exact decimal that was written; a float means its shortest decimal text.
@@ -59,7 +62,7 @@ def exact_epsilon(epsilon: EpsilonLike) -> Fraction:
         raise BadInputError("Epsilon must be a positive number such as 1 or 0.5.") from None
     if not 0 < value <= 1000:
         raise BadInputError("Epsilon must be above 0 and at most 1000; 0.1 to 3 is usual.")
-    if value < Fraction(1, 10**6) or 10**18 % value.denominator:
+    if value < LEAST_EPSILON or 10**18 % value.denominator:
         raise BadInputError("Epsilon must be at least 0.000001, a decimal of up to 18 places.")
     return value
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
 from ...core import planning
-from ...core.accuracy import share_of_all
+from ...core.accuracy import relation_gain, share_of_all
 from ...core.choices import compare_units, plan_relation
 from ...core.errors import BadInputError
 from ...core.rules import mechanism_of
 from ...core.rules.axes import Axis, make_axes
-from ...core.rules.budget import EpsilonLike, check_neighbours
+from ...core.rules.budget import LEAST_EPSILON, EpsilonLike, check_neighbours
 from ...core.rules.time_axis import TimeAxis
 from ..domain import Area, as_domain
 
@@ -72,17 +72,24 @@ def plan(
     from .expected import expected_intervals
 
     if axes:
-        made = replace(made, table=table_words(zones, asked, axes, n, made.epsilon))
-    return replace(made, zones=expected_intervals(zones, n, str(made.epsilon), asked, method))
+        made = replace(made, table=table_words(zones, asked, axes, n, made.epsilon, neighbours))
+    # counts of all points are read from their map, which has this much of a replacement's epsilon
+    rate = made.epsilon * made.share * relation_gain(method, neighbours)
+    worth = max(float(f"{rate:.6g}"), float(LEAST_EPSILON))
+    return replace(made, zones=expected_intervals(zones, n, worth, asked, method))
 
 
-def table_words(zones: Any, domain: Any, axes: Tuple[Axis, ...], n: int, epsilon: float) -> str:
+def table_words(
+    zones: Any, domain: Any, axes: Tuple[Axis, ...], n: int, epsilon: float, neighbours: str
+) -> str:
     """What it would cost to declare these zones beforehand."""
     from .zones import declare_zones
 
     declared = declare_zones(zones, domain, axes)
     assert declared is not None
-    before, after = (share_of_all(axes, n, epsilon, many) for many in (0, declared.size))
+    before, after = (
+        share_of_all(axes, n, epsilon, many, neighbours) for many in (0, declared.size)
+    )
     if after == before:
         return (
             " Declared beforehand (zones= of publish) these zones would bring nothing: a table of "
