@@ -171,6 +171,34 @@ def test_other_rows_of_a_table_take_no_coast_away(kind, seeded, more, first):
     assert (high - claimed > 10).any()
 
 
+def _circles():
+    turn = np.linspace(0, 2 * np.pi, 17)[:-1]
+    return [
+        [at + radius * np.column_stack([np.cos(turn), np.sin(turn)])]
+        for at, radius in zip(private_points()[:60], np.linspace(2, 9, 60))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_order_of_the_rows_of_a_table_changes_no_interval(kind, seeded, seed):
+    decoded = decode(measured(kind, seeded, epsilon="0.05"))
+    zones = [[_cut_to_land(WEST)], *_circles(), [_cut_to_land(EAST)]]
+    order = np.random.default_rng(seed).permutation(len(zones))
+    in_order, shuffled = (
+        np.array(count_within(decoded, [zones[number] for number in numbers]))
+        for numbers in (np.arange(len(zones)), order)
+    )
+    assert shuffled == pytest.approx(in_order[:, order], abs=1e-6)
+
+
+def test_a_zone_that_stands_in_many_rows_has_the_same_interval_in_each(kind, seeded):
+    decoded = decode(measured(kind, seeded, epsilon="0.05"))
+    coast = [[_cut_to_land(WEST)], [_cut_to_land(EAST)]]
+    once = np.array(count_within(decoded, coast))
+    many = np.array(count_within(decoded, coast * 2100))
+    assert np.array_equal(many, np.tile(once, 2100))
+
+
 def test_the_parts_of_a_known_whole_err_against_each_other(seeded):
     decoded = decode(measured("adaptive", seeded))
     found = compare_zones(decoded, [[WEST], [EAST]], (0, 1))

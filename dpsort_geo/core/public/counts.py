@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import List, Sequence, Tuple
+from typing import Dict, List, Sequence, Tuple
 
 import numpy as np
 
@@ -76,14 +76,15 @@ class Counts:
 def count_table(decoded: Decoded, zones: Sequence[Rings], confidence: float = 0.9) -> Counts:
     """The same as `count_within`, and how much of the domain each zone is."""
     check_confidence(confidence)
-    near = np.flatnonzero(_near(zones, decoded.grid))
-    columns = np.full((4, len(zones)), np.nan)
+    asked, place = _different(zones)
+    near = np.flatnonzero(_near(asked, decoded.grid))
+    columns = np.full((4, len(asked)), np.nan)
     columns[-1] = 0.0
     for first in range(0, near.size, _MOST_ZONES):
         here = near[first : first + _MOST_ZONES]
-        some = [zones[number] for number in here]
+        some = [asked[number] for number in here]
         columns[:, here] = _count(decoded, some, confidence, near.size > _MOST_ZONES)
-    return Counts(*columns)
+    return Counts(*columns[:, place])
 
 
 def count_slices(
@@ -95,20 +96,22 @@ def count_slices(
     """
     check_confidence(confidence)
     slices = int(np.prod([decoded.release.axes[axis].size for axis in axes]))
+    asked, place = _different(zones)
+    near = np.flatnonzero(_near(asked, decoded.grid))
+    columns = np.full((3, len(asked), slices), np.nan)
     step = max(1, _MOST_ROWS // slices)
-    parts = [(np.zeros(0),) * 3]
-    for first in range(0, len(zones), step):
-        some = zones[first : first + step]
+    for first in range(0, near.size, step):
+        here = near[first : first + step]
+        some = [asked[number] for number in here]
         blocks = zone_blocks(decoded, some)
         found = decoded.estimate_slices(blocks, len(some), axes)
-        if len(some) < len(zones):
+        if near.size > step:
             found = replace(found, unclaimed=np.zeros_like(found.mass))
-        limited = limits(decoded.release, found, confidence)
         known = _known(decoded, some, share_of_cells(decoded.grid, blocks, len(some)))
-        columns = (np.where(known[:, None], column, np.nan) for column in (found.mass, *limited))
-        estimate, low, high = (column.reshape(-1) for column in columns)
-        parts.append((estimate, low, high))
-    estimate, low, high = (np.concatenate(some) for some in zip(*parts))
+        limited = limits(decoded.release, found, confidence)
+        for column, values in zip(columns, (found.mass, *limited)):
+            column[here] = np.where(known[:, None], values, np.nan)
+    estimate, low, high = columns[:, place].reshape(3, -1)
     return estimate, low, high
 
 
@@ -157,6 +160,22 @@ def _count(
         columns = [np.where(whole, decoded.n, column) for column in columns]
     known = _known(decoded, zones, room)
     return (*(np.where(known, column, np.nan) for column in columns), room)
+
+
+def _different(zones: Sequence[Rings]) -> Tuple[List[Rings], Array]:
+    """Zones without those that are there already, and which of them each is.
+
+    A table that has a row for each zone and month asks for the same zones again and again.
+    """
+    known: Dict[Tuple[bytes, ...], int] = {}
+    asked: List[Rings] = []
+    place = np.zeros(len(zones), np.int64)
+    for number, rings in enumerate(zones):
+        key = tuple(np.asarray(ring, np.float64).tobytes() for ring in rings)
+        place[number] = known.setdefault(key, len(asked))
+        if place[number] == len(asked):
+            asked.append(rings)
+    return asked, place
 
 
 def _near(zones: Sequence[Rings], grid: Grid) -> Array:

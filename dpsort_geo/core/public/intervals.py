@@ -116,22 +116,25 @@ def _unclaimed_in(zone: Array, part: Array, share: Array, mass: Array, zones: in
 
 
 def _tables(zone: Array, part: Array, share: Array, mass: Array) -> List[Array]:
-    """Rows of zones that do not overlap; each zone goes to the first table that has room for it.
+    """Rows of zones that do not overlap: each goes to the first table that has room for it.
 
-    A city and its two halves:
+    The zones that hold most go first, so that it does not matter how they are ordered.
 
-    >>> zone, part, share = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 1]), np.ones(4)
+    Two halves and their city:
+
+    >>> zone, part, share = np.array([0, 1, 2, 2]), np.array([0, 1, 0, 1]), np.ones(4)
     >>> [own.tolist() for own in _tables(zone, part, share, np.ones(2))]
-    [[0, 1], [2, 3]]
+    [[2, 3], [0, 1]]
     """
     twice = np.maximum(np.bincount(part, share, mass.size) - 1, 0.0)
     shared = np.bincount(zone, np.minimum(share, twice[part]) * mass[part])
     if not (shared > SLIVER * np.bincount(zone, share * mass[part])).any():
         return [np.arange(zone.size)]
     rows = np.argsort(zone, kind="stable")
+    zones = np.split(rows, np.flatnonzero(np.diff(zone[rows])) + 1)
     claimed: List[Array] = []
     tables: List[List[Array]] = []
-    for own in np.split(rows, np.flatnonzero(np.diff(zone[rows])) + 1):
+    for own in sorted(zones, key=lambda own: -float(share[own] @ mass[part[own]])):
         at, held = part[own], share[own]
         for number in range(MOST_TABLES):
             if number == len(tables):
