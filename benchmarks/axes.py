@@ -17,7 +17,7 @@ categories alone, were only judged; of two of them no category has half of all p
 Results are kept in benchmarks/results/axes.json. Runs can be cut short: what is done is kept in
 build/axes.jsonl and not done again.
 
-    python benchmarks/axes.py              48 seeds, 16 of the sets that are only judged
+    python benchmarks/axes.py              24 seeds, 16 of the sets that are only judged
     python benchmarks/axes.py --minutes 8  as much as that allows, and a report of what is done
 """
 
@@ -66,7 +66,7 @@ LEAST = 100
 #: of cells with something in them: an empty one holds whenever its interval begins at 0
 FILLED = "1 up"
 SIZES = ((0, 0), (1, 9), (10, 99), (100, 10**9))
-SEEDS, JUDGED_SEEDS = 48, 16
+SEEDS, JUDGED_SEEDS = 24, 16
 #: axes of a table, and those of the truth that are summed for it
 TABLES = {"zone x category": [0], "zone x time": [1], "zone x category x time": [0, 1]}
 SUMMED = {"zone x category": 2, "zone x time": 1, "zone x category x time": ()}
