@@ -23,8 +23,10 @@ from accuracy_tables import (
     added_table,
     added_words,
     axes_table,
+    axes_verdicts,
     axes_words,
     hdpview_table,
+    held_words,
     ideas_table,
     mean_of,
     resolution_table,
@@ -239,10 +241,15 @@ def write_readme(arena: Dict[str, Any], user: Dict[str, Any]) -> None:
     (ROOT / "README.md").write_text(before + begin + "\n" + text + "\n\n" + end + after)
 
 
+def runs(cases: Dict[str, Any]) -> str:
+    return f"{sum(found['seeds'] for own in cases.values() for found in own.values())} runs"
+
+
 def main() -> None:
     arena, exact = load("arena"), exact_ratios(load("exact"))
     added, hdpview, ideas = load("arena_added"), load("hdpview_public"), load("ideas")
-    zones, resolution, cases = load("coverage_zones"), load("resolution"), load("axes")["cases"]
+    zones, resolution, axes = load("coverage_zones"), load("resolution"), load("axes")
+    cases, judged = axes["cases"], axes["judged"]
     summary = arena["summary"]
     page = PAGE.format(
         cells=len(arena["cells"]),
@@ -276,7 +283,11 @@ def main() -> None:
         read_finer=", ".join(f"{x:.1f}" for x in resolution["read finer"]),
         axes=axes_table(cases),
         axes_words=axes_words(cases),
-        axes_run=f"{sum(f['seeds'] for own in cases.values() for f in own.values())} runs",
+        axes_run=runs(cases),
+        judged=axes_table(judged),
+        judged_words=axes_verdicts(judged),
+        judged_run=runs(judged),
+        held_words=held_words(cases),
         ideas=ideas_table(ideas),
         ideas_n=f"{ideas['n']:,}",
         ideas_run=ideas["releases"],

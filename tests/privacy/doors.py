@@ -92,8 +92,10 @@ CATEGORIES = make_axes({"who": ["bob", "0", "1", "01", "100", "2024-01-01", "oth
 TIMES = make_axes(None, dp.TimeAxis("who", "1500", "2500", every="10 years", other=True))
 
 
-def sliced(door: Door, folder: Path, records: Sequence[Record], domain: Any) -> Understood:
-    """For each record its category and its bin, by the column of the persons; None if refused."""
+def sliced(
+    door: Door, folder: Path, records: Sequence[Record], domain: Any, axes: Any
+) -> Optional[dict[int, int]]:
+    """For each record its slice, by the column of the persons; None if refused."""
     try:
         points, how = door.take(folder, records, domain)
         given = how.get("person")
@@ -104,14 +106,14 @@ def sliced(door: Door, folder: Path, records: Sequence[Record], domain: Any) -> 
             (column,) = beside.values
             xs.append(x)
             ys.append(y)
-            found.append([joint_slices(axes, [column]) for axes in (CATEGORIES, TIMES)])
+            found.append(joint_slices(axes, [column]))
     except BadInputError:
         return None
-    category, time = (np.concatenate(part).tolist() for part in zip(*found))
+    slice_ = np.concatenate(found).tolist()
     places = list(zip(np.concatenate(xs).tolist(), np.concatenate(ys).tolist()))
-    assert len(places) == len(records) == len(category) == len(time)
+    assert len(places) == len(records) == len(slice_)
     row = _rows(records, places) if door.shuffles else list(range(len(records)))
-    return {i: (category[at], time[at]) for i, at in enumerate(row)}
+    return {i: slice_[at] for i, at in enumerate(row)}
 
 
 def _rows(records: Sequence[Record], places: list[tuple[float, float]]) -> list[int]:

@@ -52,10 +52,17 @@ PIECE = formats.Piece("/tmp/roe.parquet", "GeoParquet", LAYOUT, 8989, (7373,), t
 STREAM = files.PointStream(None, 8989, [[(np.array([7373.0]), np.array([4141.0]), None)]])
 WIDE = Grid(0.0, 0.0, 1.0, 13)
 AXES = make_axes({"kind": ["a", "b"]}, None)
+YEARS = dp.TimeAxis("when", "2026-01-01", "2027-01-01")
 
 
 def make_sliced() -> slices.SlicedCells:
     return slices.SlicedCells(WIDE, AXES, np.array([7373, 8989]), np.array([4141, 4242]))
+
+
+def seen_axis(kind: Any, axis: Any, values: list[Any]) -> Any:
+    made = kind(axis)
+    made.add(values)
+    return made
 
 
 EXTENT = extent.Extent.of(np.array([7373.0, 8989.0]), np.array([4141.0, 4242.0]))
@@ -83,6 +90,8 @@ MADE: dict[type, Callable[[], Any]] = {
     vector.Layer: lambda: vector.Layer("/tmp/roe.gpkg", "roe", LAYOUT, 8989),
     delimited.Bytes: lambda: delimited.Bytes("", b"4141"),
     seen.Seen: lambda: seen.Seen(STREAM, DOMAIN, (), False),
+    seen._Values: lambda: seen_axis(seen._Values, AXES[0], ["roe", 7373]),
+    seen._Dates: lambda: seen_axis(seen._Dates, YEARS, ["4141-07-03", 8989]),
     report.AxisFound: lambda: report.AxisFound("jane_roe", {"roe": 7373}, {}, 4141),
     # what was chosen in public, no points
     table.Reading: lambda: table.Reading("EPSG:4326", "calls", ","),

@@ -21,6 +21,10 @@ Array = np.ndarray
 MOST_TOGETHER = 1 << 20
 #: axes of a release: so many of categories, or one and time
 MOST_CATEGORICAL = 3
+#: columns of the points and of the counts in zones that readers get
+TAKEN_NAMES = frozenset(
+    ["geometry", "estimate", "low", "high", "reliable", "covered", "rate", "low_rate", "high_rate"]
+)
 
 
 Axis = Union[CategoryAxis, TimeAxis]
@@ -46,7 +50,22 @@ def make_axes(
         if isinstance(values, str) or not isinstance(values, Sequence):
             raise BadInputError(f"The values of {name!r} must be a list that everybody may see.")
         axes.append(CategoryAxis(name, tuple(values)))
-    return check_axes((*axes, *([time] if time is not None else [])))
+    declared = check_axes((*axes, *([time] if time is not None else [])))
+    refuse_taken_names(declared)
+    return declared
+
+
+def refuse_taken_names(axes: Sequence[Axis]) -> None:
+    """Refuse axes that readers could not tell from what a release answers with.
+
+    A release that has such an axis already can be read, so that this is asked of new ones alone.
+    """
+    for axis in axes:
+        if axis.name in TAKEN_NAMES:
+            raise BadInputError(
+                f"An axis cannot be called {axis.name!r}, because readers get a column of that "
+                "name with every answer: rename the column first."
+            )
 
 
 def check_axes(axes: Sequence[Axis]) -> Tuple[Axis, ...]:

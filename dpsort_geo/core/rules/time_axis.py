@@ -7,12 +7,13 @@ import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Dict, List, Optional, Sequence, Tuple
+from itertools import compress
+from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from ..errors import BadInputError
-from .category_axis import MOST_SLICES, OTHER, check_name, number_values
+from .category_axis import MOST_SLICES, OTHER, check_name, is_missing, number_values
 
 Array = np.ndarray
 
@@ -52,7 +53,8 @@ class TimeAxis:
     Dates outside fall into the nearest bin, like points outside of the domain. ``cycle`` folds
     time: "week" with ``every="1 hour"`` is the hour of the week, and needs no range. Dates are
     taken as the clock shows them, whatever time zone they name. ``other`` adds a bin for dates
-    that are missing, which are refused without it.
+    that are missing or cannot be read, which are refused without it. What is neither text nor a
+    date is refused with it, too.
 
     >>> axis = TimeAxis("when", "2026-01-01", "2027-01-01", every="1 month")
     >>> axis.size, axis.labels[2]
@@ -163,11 +165,8 @@ class TimeAxis:
         """The number of the bin of every date."""
         when = moments(values)
         missing = np.isnat(when)
-        if missing.any() and not self.other:
-            raise BadInputError(
-                f"A date of {self.column!r} is missing or cannot be read: write dates as "
-                "2026-03-01 or 2026-03-01T14:30, or declare the axis with other=True."
-            )
+        if missing.any():
+            self._check_missing(compress(values, missing))
         if self.start is not None:
             first, last = self._range
             when = np.clip(when, first, last - np.timedelta64(1, "s"))
@@ -178,6 +177,23 @@ class TimeAxis:
             count, unit = self._step
             found = since % _CYCLES[self.cycle] // (count * _SECONDS[unit])
         return np.where(missing, self.size - 1, found).astype(np.int64)
+
+    def takes(self, value: Any) -> bool:
+        """Whether a value is of a kind that a date has, or missing; not whether it can be read."""
+        return isinstance(value, (str, datetime.date, np.datetime64)) or is_missing(value)
+
+    def _check_missing(self, values: Iterable[Any]) -> None:
+        """Refuse values that are no dates, and missing ones where there is no bin for them."""
+        if not all(map(self.takes, values)):
+            raise BadInputError(
+                f"{self.column!r} has values that are no dates, such as numbers, true and false or "
+                "times of day: write them as 2026-03-01 or 2026-03-01T14:30 first."
+            )
+        if not self.other:
+            raise BadInputError(
+                f"A date of {self.column!r} is missing or cannot be read: write dates as "
+                "2026-03-01 or 2026-03-01T14:30, or declare the axis with other=True."
+            )
 
     def choose(self, wanted: Any) -> List[int]:
         """The bins that are meant by a label, by the beginning of several, or by a list."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy as np
+import pandas as pd
 
 from ...core.errors import BadInputError
 
@@ -36,8 +37,9 @@ def arrow_values(column: Any) -> Any:
         column = column.storage
         kind = column.type
     if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode()
-        kind = column.type
+        # Arrow itself cannot decode one of string views, as polars has them
+        known = arrow_values(column.dictionary)
+        return [None if at is None else known[at] for at in column.indices.to_pylist()]
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         column = pc.local_timestamp(column)  # the clock as it is shown there
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
@@ -49,30 +51,68 @@ def arrow_values(column: Any) -> Any:
 
 def frame_values(frame: Any, names: Sequence[str]) -> tuple[Any, ...]:
     """The columns of a pandas frame."""
-    found = []
     for name in names:
         if not hasattr(frame, "columns") or name not in frame.columns:
             raise BadInputError(f"There is no column {name!r} in the points.")
-        column = frame[name]
-        if column.dtype.kind == "b":
-            raise BadInputError(
-                f"The column {name!r} is true or false, and an axis takes text, whole numbers or "
-                "dates: write it as text first."
-            )
-        zone = getattr(column.dtype, "tz", None)
-        if zone is not None:
-            column = column.dt.tz_localize(None)
-        plain = column.dtype.kind if isinstance(column.dtype, np.dtype) else "O"
-        found.append(column.to_numpy() if plain in "M" else column.astype(object).tolist())
+        refuse_twice(frame.columns, name)
+    return tuple(_series_values(frame[name], name) for name in names)
+
+
+def refuse_twice(columns: Any, name: Any) -> None:
+    """Refuse a name that several columns of a frame have."""
+    if list(columns).count(name) > 1:
+        raise BadInputError(f"The points have more than one column named {name!r}: rename one.")
+
+
+def _series_values(column: Any, name: str) -> Any:
+    """The values of a pandas column."""
+    if column.dtype.kind == "b":
+        raise BadInputError(
+            f"The column {name!r} is true or false, and an axis takes text, whole numbers or "
+            "dates: write it as text first."
+        )
+    zone = getattr(column.dtype, "tz", None)
+    if zone is not None:
+        column = column.dt.tz_localize(None)
+    plain = column.dtype.kind if isinstance(column.dtype, np.dtype) else "O"
+    return column.to_numpy() if plain in "M" else column.astype(object).tolist()
+
+
+def given_values(
+    values: Values, names: Sequence[str], rows: int, index: Any = None
+) -> tuple[Any, ...]:
+    """The values that were given beside points without columns, which may have an index."""
+    if not isinstance(values, Mapping) or set(values) != set(names):
+        wanted = ", ".join(f"{name!r}: ..." for name in names)
+        raise BadInputError(f"These points have no columns: give values={{{wanted}}}.")
+    found = [values[name] for name in names]
+    if any(len(column) != rows for column in found):
+        raise BadInputError("There must be exactly one value of each axis for each point.")
+    for i, name in enumerate(names):
+        if isinstance(found[i], pd.Series):
+            if has_another_index(found[i], index):
+                raise BadInputError(
+                    f"The values of {name!r} have another index than the points; "
+                    "give an array in the order of the points."
+                )
+            found[i] = _series_values(found[i], name)
     return tuple(found)
 
 
-def given_values(values: Values, names: Sequence[str], rows: int) -> tuple[Any, ...]:
-    """The values that were given beside an array of points."""
-    if not isinstance(values, Mapping) or set(values) != set(names):
-        wanted = ", ".join(f"{name!r}: ..." for name in names)
-        raise BadInputError(f"An array of points has no columns: give values={{{wanted}}}.")
-    found = tuple(values[name] for name in names)
-    if any(len(column) != rows for column in found):
-        raise BadInputError("There must be exactly one value of each axis for each point.")
-    return found
+def refuse_values(values: Values) -> None:
+    """Refuse values beside points that have columns: which of the two are meant, nobody knows."""
+    if values is not None:
+        raise BadInputError(
+            "values= is for points without columns, such as an array; the columns of these points "
+            "are read by their names: leave values= out."
+        )
+
+
+def has_another_index(column: Any, index: Any) -> bool:
+    """Whether a pandas column belongs to other rows; a plain list has no index.
+
+    pandas knows rows by their index: by position, another order would give values away.
+    """
+    theirs = getattr(column, "index", None)
+    same = getattr(theirs, "equals", None)
+    return index is not None and same is not None and not same(index)

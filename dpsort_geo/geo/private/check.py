@@ -157,6 +157,11 @@ def _problems(seen: Seen, stream: PointStream, domain: Domain, decimal: str) -> 
         yield REFUSED
     for axis in seen.axes():
         yield from _why_beside(axis)
+        if axis.unfit:
+            yield (
+                f"{axis.column!r} has values of a kind that the axis does not take, and publish "
+                "refuses them: write them as text, or as dates, first; true and false, too."
+            )
         if axis.strange and not axis.takes_rest:
             yield (
                 f"{axis.column!r} has values that are not in its public list, and publish refuses "
@@ -179,6 +184,11 @@ def _why_beside(axis: AxisFound) -> Iterator[str]:
         yield (
             f"No value of {axis.column!r} is in its public list, and all become 'other': check the "
             "list, and how the values are written."
+        )
+    if axis.takes_rest and axis.missing and not known and not axis.unfit:
+        yield (
+            f"No {axis.column!r} can be read, and all become 'other': check the column, and how "
+            "its values are written."
         )
 
 

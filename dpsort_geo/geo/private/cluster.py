@@ -27,7 +27,7 @@ from ...core.private.slices import SlicedCells
 from .._optional import need
 from ..domain import Domain
 from . import coordinates, parts, point_crs
-from .beside import Beside, frame_values
+from .beside import Beside, frame_values, refuse_twice
 from .files import is_bare, pieces
 from .formats import Piece
 from .parts import Part, Placed, Refusal, Work, or_refusal
@@ -204,6 +204,8 @@ def _frame_tasks(
         crs = point_crs.settle_crs(point_crs.pair_crs(*xy), work.how.crs, guessed=True)
         places = list(xy)
     wanted = list(dict.fromkeys([*places, *work.person, *work.wanted]))
+    for name in wanted:
+        refuse_twice(names, name)
     chosen = frame[wanted] if names else frame
     return [(part, xy or ()) for part in chosen.to_delayed()], replace(work, crs=crs)
 

@@ -28,6 +28,7 @@ from ...core.rules.axes import Axis
 from ..database import PostGIS
 from ..domain import Area, Domain, as_domain
 from .axes import count_with_axes
+from .beside import refuse_values
 from .extent import refuse_shown
 from .parts import Work
 from .points import is_dask, is_spark, point_stream
@@ -137,6 +138,7 @@ def tabulate(
     if isinstance(points, Cells):
         return _check_cells(points, domain, choice, columns, client, axes)
     if client is not None or is_dask(points) or is_spark(points):
+        refuse_values(values)
         work = Work(domain, None, axes, choice, method, how)
         return _count_on_engine(points, work, columns, client)
     if axes:

@@ -19,7 +19,15 @@ from .._optional import need
 from ..database import PostGIS, is_url
 from ..domain import Domain
 from . import coordinates, point_crs
-from .beside import Beside, Values, frame_values, given_values
+from .beside import (
+    Beside,
+    Values,
+    frame_values,
+    given_values,
+    has_another_index,
+    refuse_twice,
+    refuse_values,
+)
 from .files import UNREADABLE, PointStream, arrow_batches, batches, geo_interface_batches
 from .formats import csv_text
 from .postgis import database_batches
@@ -60,7 +68,11 @@ def _stream(
     how: Reading,
 ) -> PointStream:
     if hasattr(points, "geometry") and hasattr(points, "crs"):
-        return _frame_stream(points, person, labels, how)
+        if hasattr(points, "columns"):
+            refuse_values(values)
+        return _frame_stream(points, person, labels, values, how)
+    if not isinstance(points, (np.ndarray, list, tuple)):
+        refuse_values(values)
     if _package(points) == "pandas" and hasattr(points, "columns"):
         return _table_stream(points, person, columns, labels, how)
     if isinstance(points, (np.ndarray, list, tuple)):
@@ -144,13 +156,21 @@ def _reader_of_result(points: Any) -> Any:
     return None
 
 
-def _frame_stream(frame: Any, person: Any, labels: Tuple[str, ...], how: Reading) -> PointStream:
+def _frame_stream(
+    frame: Any, person: Any, labels: Tuple[str, ...], values: Values, how: Reading
+) -> PointStream:
+    """Points of a GeoDataFrame, or of a GeoSeries, which has no columns."""
     refuse_layer(how)
     crs = point_crs.settle_crs(frame.crs, how.crs)
     x, y = coordinates.from_shapely(np.asarray(frame.geometry.array, object), how.gaps)
-    return PointStream(
-        crs, x.size, [[(x, y, _beside_frame(frame, person, labels, x.size, how.gaps))]]
-    )
+    if hasattr(frame, "columns"):
+        beside = _beside_frame(frame, person, labels, x.size, how.gaps)
+    else:
+        beside = persons_of(frame, person, x.size, how.gaps)
+        if labels:
+            index = getattr(frame, "index", None)
+            beside = Beside(beside, given_values(values, labels, x.size, index))
+    return PointStream(crs, x.size, [[(x, y, beside)]])
 
 
 def _table_stream(
@@ -168,6 +188,8 @@ def _table_stream(
         if names.count(name) != 1:
             raise BadInputError(f"The input needs exactly one column named {name!r}.")
     chosen = named_layout(names, columns, how)
+    for name in chosen.names:
+        refuse_twice(names, name)
     if chosen.xy is None:
         shapes = frame[chosen.geometry].tolist()
         chosen = chosen.settled([one for one in shapes if isinstance(one, (str, bytes))][:1])
@@ -230,11 +252,9 @@ def persons_of(frame: Any, person: Any, rows: int, gaps: bool = False) -> Option
     if isinstance(person, str):
         if frame is None or not hasattr(frame, "columns") or person not in frame.columns:
             raise BadInputError(f"There is no person column {person!r} in the points.")
+        refuse_twice(frame.columns, person)
         person = frame[person]
-    # pandas knows rows by their index: by position, another order would give points away
-    index, theirs = getattr(frame, "index", None), getattr(person, "index", None)
-    same = getattr(theirs, "equals", None)
-    if index is not None and same is not None and not same(index):
+    if has_another_index(person, getattr(frame, "index", None)):
         raise BadInputError(
             "The persons have another index than the points; "
             "take a column of the same frame, or give an array in the order of the points."

@@ -40,6 +40,8 @@ class AxisFound:
     late: int = 0
     first_last: Optional[tuple[str, str]] = None
     takes_rest: bool = False
+    #: values of a kind that the axis takes in no case
+    unfit: int = 0
 
     def lines(self) -> list[str]:
         """In words."""
@@ -61,6 +63,8 @@ class AxisFound:
             )
         if self.missing:
             lines.append(f"  without a value, or not understood: {self.missing:,}")
+        if self.unfit:
+            lines.append(f"  neither text nor of another kind that an axis takes: {self.unfit:,}")
         return lines
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import compress
 from typing import Any, Callable, Optional
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...core.errors import BadInputError
 from ...core.private.extent import Extents
 from ...core.private.persons import joined_names, names_of, number_persons
 from ...core.rules.axes import Axis
-from ...core.rules.category_axis import OTHER
+from ...core.rules.category_axis import OTHER, CategoryAxis, is_missing, number_values
 from ...core.rules.time_axis import TimeAxis, moments
 from ..domain import Domain
 from .beside import Beside
@@ -44,8 +45,9 @@ class Seen:
         self.sample: list[tuple[Array, Array]] = []
         self.extents: Optional[Extents] = None
         self._names: list[Array] = []
-        self._values: list[Counter[Any]] = [Counter() for _ in axes]
-        self._dates: list[list[Array]] = [[] for _ in axes]
+        self._columns = [
+            _Dates(axis) if isinstance(axis, TimeAxis) else _Values(axis) for axis in axes
+        ]
         self._box = domain.outline().bounds
 
     def look(self, progress: Optional[Callable[[int, Optional[int]], None]]) -> None:
@@ -60,8 +62,8 @@ class Seen:
             self._place(x[placed], y[placed])
             if self._persons:
                 self._name(np.asarray(who)[placed])
-            for number, (axis, column) in enumerate(zip(self._axes, values)):
-                self._value(number, axis, column)
+            for known, column in zip(self._columns, values):
+                known.add(column)
             if progress is not None:
                 progress(self.rows, self.stream.expect(self.rows))
         if not self.rows:
@@ -104,56 +106,83 @@ class Seen:
             # a column with gaps comes as Python's values, and one without as its own type
             self._names.append(names_of(named.tolist()) if self.nobody else named)
 
-    def _value(self, number: int, axis: Axis, column: Any) -> None:
-        if isinstance(axis, TimeAxis):
-            self._dates[number].append(moments(column))
-            return
-        values = column.tolist() if isinstance(column, np.ndarray) else column
-        self._values[number].update(None if one != one else one for one in values)
-
     def axes(self) -> Iterator[AxisFound]:
         """What was found of each axis beside what is declared."""
-        for axis, values, dates in zip(self._axes, self._values, self._dates):
-            if isinstance(axis, TimeAxis):
-                yield _dates_found(axis, np.concatenate(dates))
-            else:
-                yield _values_found(axis, values)
+        return (known.found() for known in self._columns)
 
 
-def _values_found(axis: Any, values: Counter[Any]) -> AxisFound:
-    """Each value by itself is asked for its slice: the axis knows what it takes it for."""
-    declared, strange, missing = dict.fromkeys(axis.values, 0), Counter[str](), 0
-    takes_rest = OTHER in declared
-    for value, count in values.items():
-        if value is None:
-            missing += count
-            continue
+class _Values:
+    """How often each value of a column of categories has been seen."""
+
+    def __init__(self, axis: CategoryAxis) -> None:
+        self._axis = axis
+        #: by type too: to a counter, 1 and True are one
+        self._seen: Counter[tuple[Any, Any]] = Counter()
+
+    def add(self, column: Any) -> None:
+        """Look at a batch of them."""
+        each, place = number_values(column)
+        for value, count in zip(each, np.bincount(place, minlength=len(each)).tolist()):
+            self._seen[(None, None) if is_missing(value) else (type(value), value)] += count
+
+    def found(self) -> AxisFound:
+        """Each value by itself is asked for its slice: the axis knows what it takes it for."""
+        axis, strange, unfit = self._axis, Counter[str](), 0
+        declared = dict.fromkeys(axis.values, 0)
+        missing = self._seen[None, None]
+        for (kind, value), count in self._seen.items():
+            if kind is None:
+                continue
+            if not axis.takes(value):
+                unfit += count
+                continue
+            slice_ = self._slice_of(value)
+            if slice_ is None or (slice_ == OTHER and value != OTHER):
+                strange[str(value)] += count
+            if slice_ is not None:
+                declared[slice_] += count
+        return AxisFound(
+            axis.column, declared, dict(strange.most_common()), missing,
+            takes_rest=OTHER in declared, unfit=unfit,
+        )  # fmt: skip
+
+    def _slice_of(self, value: Any) -> Optional[str]:
         try:
-            slice_ = axis.values[int(axis.slices([value])[0])]
+            return self._axis.values[int(self._axis.slices([value])[0])]
         except BadInputError:
-            slice_ = None
-        if slice_ is None or (slice_ == OTHER and value != OTHER):
-            strange[str(value)] += count
-        if slice_ is not None:
-            declared[slice_] += count
-    return AxisFound(
-        axis.column, declared, dict(strange.most_common()), missing, takes_rest=takes_rest
-    )
+            return None
 
 
-def _dates_found(axis: TimeAxis, when: Array) -> AxisFound:
-    known = when[~np.isnat(when)]
-    declared = dict.fromkeys(axis.labels, 0)
-    early = late = 0
-    if known.size:
-        for label, count in zip(
-            axis.labels, np.bincount(axis.slices(known), minlength=axis.size).tolist()
-        ):
-            declared[label] += count
-    if axis.start is not None and known.size:
-        first, last = (np.datetime64(end, "s") for end in (axis.start, str(axis.stop)))
-        early, late = int((known < first).sum()), int((known >= last).sum())
-    first_last = (str(known.min()), str(known.max())) if known.size else None
-    return AxisFound(
-        axis.column, declared, {}, when.size - known.size, early, late, first_last, axis.other
-    )
+class _Dates:
+    """The dates of a column that have been seen."""
+
+    def __init__(self, axis: TimeAxis) -> None:
+        self._axis = axis
+        self._seen: list[Array] = []
+        self._unfit = 0
+
+    def add(self, column: Any) -> None:
+        """Look at a batch of them."""
+        when = moments(column)
+        self._seen.append(when)
+        self._unfit += sum(not self._axis.takes(one) for one in compress(column, np.isnat(when)))
+
+    def found(self) -> AxisFound:
+        """In which bins they fall, and which are beyond the range."""
+        axis, when = self._axis, np.concatenate(self._seen)
+        known = when[~np.isnat(when)]
+        declared = dict.fromkeys(axis.labels, 0)
+        early = late = 0
+        if known.size:
+            for label, count in zip(
+                axis.labels, np.bincount(axis.slices(known), minlength=axis.size).tolist()
+            ):
+                declared[label] += count
+        if axis.start is not None and known.size:
+            first, last = (np.datetime64(end, "s") for end in (axis.start, str(axis.stop)))
+            early, late = int((known < first).sum()), int((known >= last).sum())
+        first_last = (str(known.min()), str(known.max())) if known.size else None
+        missing = when.size - known.size - self._unfit
+        return AxisFound(
+            axis.column, declared, {}, missing, early, late, first_last, axis.other, self._unfit
+        )

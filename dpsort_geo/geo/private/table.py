@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Optional, Union
+from typing import Any, NoReturn, Optional, Union
 
 import numpy as np
 from pyproj import CRS
@@ -124,6 +124,9 @@ def layout(
         check_label(schema.field(name).type, name)
     kind = tuple(_kind(schema.field(name).type) for name in who)
     found = _find(schema, columns, how, native)
+    for name in found.names:
+        if schema.names.count(name) > 1:
+            raise BadInputError(f"The input needs exactly one column named {name!r}.")
     return replace(found, person=who, person_type=kind, labels=labels, gaps=how.gaps)
 
 
@@ -147,6 +150,11 @@ def check_label(declared: Any, name: str) -> None:
         or of.is_date(kind) or of.is_timestamp(kind) or of.is_null(kind)
     ):  # fmt: skip
         return
+    refuse_label(name)
+
+
+def refuse_label(name: str) -> NoReturn:
+    """Refuse a column of an axis for its type."""
     raise BadInputError(
         f"The column {name!r} is of a type that no axis takes: it takes text, whole numbers or "
         "dates. Write it as text first, true and false too."

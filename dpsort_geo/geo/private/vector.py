@@ -21,7 +21,7 @@ from ..layers import pick_layer, split_layer
 from . import coordinates, point_crs
 from .beside import Beside
 from .features import features_of_text, points_of_features
-from .table import Layout, Reading, join_columns, named_layout, points_of
+from .table import Layout, Reading, join_columns, named_layout, points_of, refuse_label
 
 Array = np.ndarray
 Batch = tuple[Array, Array, Any]
@@ -30,6 +30,10 @@ Batch = tuple[Array, Array, Any]
 _DECLARED = ("GPKG", "ESRI Shapefile", "FlatGeobuf")
 _TIME = "time"
 _RAW = ("GeoJSON", "GeoJSONSeq")
+#: GDAL's names of types that neither a category nor a date has
+_NO_LABELS = {
+    "OFTBinary", "OFTTime", "OFTIntegerList", "OFTInteger64List", "OFTRealList", "OFTStringList",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,9 +85,22 @@ def find_layer(
             f"{name_of_file} does not say what type its columns have; "
             "write it as GeoPackage, GeoParquet or GeoJSON."
         )
+    for name in labels:
+        _check_label(info, name)
     kinds = tuple(_person_type(info, name, name_of_file, len(person) > 1) for name in person)
     chosen = replace(chosen, person_type=kinds)
     return Layer(bare, layer, chosen, rows if rows >= 0 else None)
+
+
+def _check_label(info: dict[str, Any], name: str) -> None:
+    """Refuse what GDAL would write as text, though no axis takes it: true as 1, bytes as letters.
+
+    What older versions of pyogrio do not tell, is text for them.
+    """
+    at = list(info["fields"]).index(name)
+    told = info.get("ogr_types")
+    if str(info["dtypes"][at]) == "bool" or (told is not None and told[at] in _NO_LABELS):
+        refuse_label(name)
 
 
 def _person_type(info: dict[str, Any], person: str, name: str, one_of_several: bool) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import datetime
+import re
+import uuid
+from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsort_geo.core.errors import BadInputError
-from dpsort_geo.core.rules.axes import make_axes, read_axis
-from dpsort_geo.core.rules.category_axis import CategoryAxis
+from dpsort_geo.core.rules.axes import TAKEN_NAMES, check_axes, make_axes, read_axis
+from dpsort_geo.core.rules.category_axis import CategoryAxis, is_missing
 from dpsort_geo.core.rules.time_axis import TimeAxis, moments
 
 TYPES = CategoryAxis("type", ("theft", "arson", "other"))
@@ -20,11 +24,73 @@ YEAR = TimeAxis("when", "2026-01-01", "2027-01-01", every="1 month")
 
 
 def test_values_outside_the_list_and_missing_ones_go_to_a_declared_other():
-    given_ = ["arson", "murder", None, float("nan"), "theft", True]
+    given_ = ["arson", "murder", None, float("nan"), "theft", 5.5]
     assert TYPES.slices(given_).tolist() == [1, 2, 2, 2, 0, 2]
 
 
-@pytest.mark.parametrize("bad", ["murder", None, float("nan"), "Theft", " theft", True])
+MISSING = [
+    None, float("nan"), np.float32("nan"), Decimal("nan"), pd.NaT, pd.NA, np.datetime64("NaT"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("nothing", MISSING, ids=repr)
+def test_whatever_a_library_has_for_no_value_is_missing(nothing):
+    dated = TimeAxis("when", "2026-01-01", "2027-01-01", other=True)
+    for axis, known in ((TYPES, "arson"), (dated, datetime.date(2026, 2, 3))):
+        assert is_missing(nothing) and axis.takes(nothing) and not is_missing(known)
+        assert axis.slices([known, nothing]).tolist() == [1, axis.size - 1]
+    for strict, word in ((STRICT, "public list"), (YEAR, "missing or cannot be read")):
+        with pytest.raises(BadInputError, match=word):
+            strict.slices([nothing])
+
+
+#: what is neither text nor a number nor a date
+OF_NO_KIND = [
+    True, np.True_, b"theft", datetime.time(1, 2), datetime.timedelta(1), 1j, uuid.UUID(int=7),
+    np.timedelta64(5, "D"), ("theft",), pd.Period("2026-03"), pd.Interval(0, 1),
+]  # fmt: skip
+DATES = [
+    datetime.date(2026, 2, 3),
+    datetime.datetime(2026, 2, 3),
+    np.datetime64("2026-02-03", "ns"),
+]
+NUMBERS = [2026, 2026.0, Decimal(2026), 20260301, 1770000000, np.int8(5), float("inf")]
+
+
+@pytest.mark.parametrize("odd", OF_NO_KIND + DATES, ids=repr)
+@pytest.mark.parametrize("axis", [TYPES, STRICT], ids=["other", "strict"])
+def test_what_is_no_category_is_refused_in_one_sentence_whatever_is_declared(axis, odd):
+    assert not axis.takes(odd)
+    with pytest.raises(BadInputError, match="takes text, whole numbers or dates") as refused:
+        axis.slices(["theft", odd, odd])
+    said = str(refused.value)
+    assert refused.value.__context__ is None and said.count(". ") == 0
+    assert str(odd) not in said and not re.search("[0-9]", said)
+
+
+@pytest.mark.parametrize("odd", OF_NO_KIND + NUMBERS, ids=repr)
+@pytest.mark.parametrize("other", [True, False])
+def test_what_is_no_date_is_refused_in_one_sentence_whatever_is_declared(other, odd):
+    axis = TimeAxis("when", "2026-01-01", "2027-01-01", other=other)
+    assert not axis.takes(odd)
+    with pytest.raises(BadInputError, match="no dates, such as numbers") as refused:
+        axis.slices(["2026-03-05", odd, None])
+    assert refused.value.__context__ is None and str(refused.value).count(". ") == 0
+
+
+@pytest.mark.parametrize("unit", ["s", "ns"])
+def test_arrays_of_dates_and_durations_are_no_whole_numbers(unit):
+    """numpy lists those in nanoseconds as whole numbers."""
+    for kind in ("M8", "m8"):
+        with pytest.raises(BadInputError, match="takes text"):
+            TYPES.slices(np.array([5, 6]).astype(f"{kind}[{unit}]"))
+    with pytest.raises(BadInputError, match="no dates"):
+        TimeAxis("when", "2026-01-01", "2027-01-01", other=True).slices(
+            np.array([5, 6]).astype(f"m8[{unit}]")
+        )
+
+
+@pytest.mark.parametrize("bad", ["murder", None, float("nan"), "Theft", " theft", 5.5])
 def test_an_undeclared_value_is_refused_without_naming_it(bad):
     with pytest.raises(BadInputError) as refused:
         STRICT.slices(["theft", bad])
@@ -34,8 +100,23 @@ def test_an_undeclared_value_is_refused_without_naming_it(bad):
 def test_whole_numbers_are_categories_by_their_text_however_they_are_stored():
     axis = CategoryAxis("magnitude", (5, 6, "7"))
     assert axis.values == ("5", "6", "7")
-    for column in ([5, 7], np.array([5, 7], np.uint8), np.array([5.0, 7.0]), ["5", "7"]):
+    for column in (
+        [5, 7], np.array([5, 7], np.uint8), np.array([5.0, 7.0]), ["5", "7"],
+        [Decimal(5), Decimal("7.00")], [np.float16(5), np.longdouble(7)],
+    ):  # fmt: skip
         assert axis.slices(column).tolist() == [0, 2]
+
+
+def test_a_whole_number_as_pandas_writes_it_beside_gaps_is_that_number_unless_declared_itself():
+    axis = CategoryAxis("magnitude", ("5", "-6", "7", "7.0", "other"))
+    given_ = ["5.0", "-6.00", "7", "7.0", "5.5", "5.", "1e1", "5.0 ", "٥.0", "8.0"]
+    assert axis.slices(given_).tolist() == [0, 1, 2, 3, 4, 4, 4, 4, 4, 4]
+    assert axis.slices(["7.00"]).tolist() == [2]
+
+
+def test_a_number_beyond_all_text_is_just_not_declared():
+    for huge in (10**5000, Decimal("1e999999"), 1e308, float("inf")):
+        assert TYPES.slices([huge, "theft"]).tolist() == [2, 0]
 
 
 @pytest.mark.parametrize(
@@ -67,12 +148,13 @@ def test_the_hour_of_the_week_begins_on_monday():
     assert axis.slices(when).tolist() == [0, 167, 5]
 
 
-@pytest.mark.parametrize("bad", [None, "", "soon", "2026-13-01", float("nan"), 20260301])
+@pytest.mark.parametrize("bad", [None, "", "soon", "2026-13-01", float("nan")])
 def test_a_missing_date_is_refused_unless_other_is_declared(bad):
     with pytest.raises(BadInputError) as refused:
         YEAR.slices(["2026-03-01", bad])
     assert refused.value.__context__ is None
     with_other = TimeAxis("when", "2026-01-01", "2027-01-01", other=True)
+    assert with_other.takes(bad)
     assert with_other.slices(["2026-03-01", bad]).tolist() == [2, 12]
 
 
@@ -112,6 +194,18 @@ def test_the_bin_of_a_row_does_not_depend_on_other_rows(values):
 def test_what_is_no_axis_gets_one_sentence(make, word):
     with pytest.raises(BadInputError, match=word):
         make()
+
+
+@pytest.mark.parametrize("name", sorted(TAKEN_NAMES))
+def test_a_name_of_the_answers_is_refused_for_a_new_axis_and_read_from_an_old_release(name):
+    for declared in (
+        {"by": {name: ["a", "b"]}},
+        {"time": TimeAxis(name, "2026-01-01", "2027-01-01")},
+    ):
+        with pytest.raises(BadInputError, match="rename the column"):
+            make_axes(**declared)
+    old = CategoryAxis(name, ("a", "b"))
+    assert check_axes([read_axis(old.to_dict())]) == (old,)
 
 
 @pytest.mark.parametrize(
