@@ -50,6 +50,7 @@ def compare_units(
     max_points: Optional[int] = None,
     person_days: Optional[int] = None,
     units: str = "m",
+    cell: float = 0.0,
 ) -> Tuple[UnitChoice, ...]:
     """The choices that these public numbers allow, all with add-remove, so that they compare.
 
@@ -64,7 +65,7 @@ def compare_units(
     rate = epsilon * relation_gain(method, "add-remove")
 
     def choice(protects: str, words: str, many: int, each: float, meaning: str) -> UnitChoice:
-        error = expected_error(many, rate / each, side, method)
+        error = expected_error(many, rate / each, side, method, cell)
         return UnitChoice(protects, words, many, error, meaning, units)
 
     found = [
@@ -101,6 +102,7 @@ def plan_relation(
     axes: Sequence[Axis] = (),
     neighbours: str = "replace",
     zones: int = 0,
+    cell: float = 0.0,
 ) -> Plan:
     """The plan of `plan_side` for either relation; under replace it tells what the other costs.
 
@@ -112,26 +114,28 @@ def plan_relation(
     gain = relation_gain(method, neighbours)
     made = plan_side(
         n, side, epsilon=epsilon, target_error=target_error, method=method, protects=protects,
-        axes=axes, zones=zones,
+        axes=axes, zones=zones, cell=cell,
     )  # fmt: skip
     if neighbours == "replace":
-        words = relation_words(n, side, made.epsilon * made.share, method)
+        words = relation_words(n, side, made.epsilon * made.share, method, cell=cell)
         return replace(made, relation=words)
     if target_error is not None:
         made = replace(made, epsilon=up_to_three_digits(made.epsilon / gain))
     share = share_of_all(axes, n, made.epsilon, zones, neighbours)
-    error = expected_error(n, made.epsilon * share * gain, side, method)
+    error = expected_error(n, made.epsilon * share * gain, side, method, cell)
     made = replace(made, share=share, neighbours=neighbours)
     return replace(made, expected_error=error, low=LOW * error, high=HIGH * error)
 
 
-def relation_words(n: int, side: float, epsilon: float, method: str, units: str = "m") -> str:
+def relation_words(
+    n: int, side: float, epsilon: float, method: str, units: str = "m", cell: float = 0.0
+) -> str:
     """What it costs to hide the number of points too."""
+    gain = relation_gain(method, "add-remove")
     same, half = (
-        length_words(expected_error(n, part * relation_gain(method, "add-remove"), side, method),
-                     units=units)
+        length_words(expected_error(n, part * gain, side, method, cell), units=units)
         for part in (epsilon, epsilon / 2)
-    )  # fmt: skip
+    )
     return (
         "With neighbours='add-remove' the number of points is hidden too: 2 % of epsilon pays for "
         f"it. A point is then off by about {same}; at half the epsilon, which hides the place of a "

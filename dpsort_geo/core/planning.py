@@ -161,6 +161,7 @@ def plan_side(
     units: str = "m",
     axes: Sequence[Axis] = (),
     zones: int = 0,
+    cell: float = 0.0,
 ) -> Plan:
     """Plan a release for a square domain: its error for an epsilon, or the epsilon for an error.
 
@@ -184,6 +185,8 @@ def plan_side(
         Categories and time, which share epsilon with the map of all points.
     zones : int
         How many zones are declared for a table of their own; with `epsilon` only.
+    cell : float
+        Side of a cell of the grid.
 
     Examples
     --------
@@ -202,11 +205,11 @@ def plan_side(
         raise BadInputError(f"A plan protects a 'point' or a 'person', not {protects!r}.")
     if target_error is not None:
         least = share_of_all(axes, n, EPSILON_RANGE[0])
-        found = epsilon_for(n, target_error, side, method)
+        found = epsilon_for(n, target_error, side, method, cell)
         epsilon = up_to_three_digits(found / least) if axes else found
     rate = float(exact_epsilon(epsilon))  # type: ignore[arg-type]
     share = share_of_all(axes, n, rate, zones)
-    error = expected_error(n, rate * share, side, method)
+    error = expected_error(n, rate * share, side, method, cell)
     size = default_group_size(n, rate)
     return Plan(
         n, rate, side, method, protects, error, LOW * error, HIGH * error, size, units, share

@@ -6,18 +6,21 @@ from ._vendor.dpsort_geo.planning import plan_side
 from .i18n import number_text, tr
 
 
-def expected(n, area, epsilon, method="adaptive", axes=(), neighbours="replace", zones=0):
+def expected(
+    n, area, epsilon, method="adaptive", axes=(), neighbours="replace", zones=0, cell=None
+):
     """The plan for n points in an area, or None when nothing useful can be said.
 
-    ``zones`` is how many were declared for a table of their own.
+    ``zones`` is how many were declared for a table of their own; ``cell`` is the side of a cell in
+    metres, where it is not the usual one.
     """
     if n < 1:
         return None
     try:
-        side = area.side * area.metres
         return plan_relation(
-            n, side, epsilon, None, method, axes=axes, neighbours=neighbours, zones=zones
-        )
+            n, area.side * area.metres, epsilon, None, method, axes=axes, neighbours=neighbours,
+            zones=zones, cell=cell_of(area) if cell is None else cell,
+        )  # fmt: skip
     except BadInputError:
         return None
 
@@ -27,9 +30,17 @@ def grid_of(area, resolution=None):
     return area.grid() if resolution is None else area.grid_for(resolution)
 
 
-def needed_epsilon(n, area, target, method="adaptive", axes=()):
+def cell_of(area, resolution=None):
+    """Metres on the ground along the side of a cell."""
+    return area.side * area.metres / 2.0 ** area.order(resolution)
+
+
+def needed_epsilon(n, area, target, method="adaptive", axes=(), cell=None):
     """The epsilon with which the typical error is ``target`` metres."""
-    plan = plan_side(n, area.side * area.metres, target_error=target, method=method, axes=axes)
+    plan = plan_side(
+        n, area.side * area.metres, target_error=target, method=method, axes=axes,
+        cell=cell_of(area) if cell is None else cell,
+    )  # fmt: skip
     return float(plan.epsilon)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsort_geo.core.accuracy import epsilon_for, expected_error, two_digits
+from dpsort_geo.core.accuracy import epsilon_for, error_words, expected_error, two_digits
 from dpsort_geo.core.errors import BadInputError
 from dpsort_geo.core.planning import plan_side
 
@@ -51,3 +51,18 @@ def test_an_error_out_of_reach_is_refused_with_advice():
 def test_two_digits_never_need_an_exponent():
     written = [two_digits(x) for x in (0.00123, 0.999, 9.96, 146.0, 12345.0)]
     assert written == ["0.0012", "1.00", "10.0", "150", "12,000"]
+
+
+@pytest.mark.parametrize("cell", [2_000.0, 10_000.0])
+def test_nothing_is_known_inside_of_a_cell(cell):
+    fine, coarse = (expected_error(50_000, 1.0, 50_000.0, cell=c) for c in (5.0, cell))
+    assert fine == pytest.approx(expected_error(50_000, 1.0, 50_000.0), rel=1e-3)
+    assert 0.1 * cell < coarse < 0.2 * cell
+    with pytest.raises(BadInputError, match="smaller cells"):
+        epsilon_for(50_000, 0.1 * cell, 50_000.0, cell=cell)
+
+
+def test_the_lengths_of_a_sentence_have_one_unit():
+    words = error_words(2_000, 1.0, 100_000.0, "adaptive")
+    assert " m " not in words.replace(" km", "") and words.count("km") == 2
+    assert error_words(50_000, 1.0, 50_000.0, "adaptive").count(" m ") == 2

@@ -112,3 +112,23 @@ def test_a_plan_with_a_noisy_n_has_the_share_that_such_a_release_has():
         values={"type": kinds, "when": when},
     )  # fmt: skip
     assert release.expected_error == pytest.approx(plan.expected_error, rel=0.01)
+
+
+def test_the_error_to_expect_knows_how_coarse_the_cells_are():
+    fine, coarse = (dp.plan(50_000, 1, DOMAIN, resolution=r) for r in (50, 10_000))
+    assert coarse.expected_error > 10 * fine.expected_error
+    release = dp.publish(clumped(50_000), 1, DOMAIN, resolution=10_000)
+    assert release.expected_error == pytest.approx(coarse.expected_error, rel=0.01)
+    with pytest.raises(dp.BadInputError, match="as coarse as the whole domain"):
+        dp.plan(50_000, 1, DOMAIN, resolution=80_000)
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 3])
+def test_zones_of_a_town_at_a_shore_are_not_promised_narrower_intervals_than_they_get(epsilon):
+    west = clumped(20_000) * [0.45, 1]  # all points in the west, and wards there only
+    zones = wards()[wards().centroid.x < 0.45 * 51_200]
+    planned = dp.plan(20_000, epsilon, DOMAIN, zones=zones).zones
+    found = dp.publish(west, epsilon, DOMAIN).count_within(zones)
+    real = (found.high - found.low) / 2
+    assert planned.expected.sum() == pytest.approx(20_000, rel=0.15)
+    assert 0.5 < (real / planned.half_width).median() < 1.3

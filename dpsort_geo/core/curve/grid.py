@@ -49,7 +49,7 @@ def default_order(side: float) -> int:
 def order_for(side: float, resolution: float) -> int:
     """Order whose cells are about as wide as the smallest detail that readers will ask for.
 
-    >>> order_for(51_200.0, 200.0), order_for(51_200.0, 150.0), order_for(51_200.0, 1e9)
+    >>> order_for(51_200.0, 200.0), order_for(51_200.0, 150.0), order_for(51_200.0, 30_000)
     (8, 8, 1)
     """
     if not (np.isfinite(resolution) and resolution > 0):
@@ -60,7 +60,12 @@ def order_for(side: float, resolution: float) -> int:
         raise BadInputError(
             f"So fine a resolution has too many cells: give at least {least:.2g} m."
         )
-    return max(1, order)
+    if order < 1:
+        raise BadInputError(
+            "The resolution is as coarse as the whole domain: give at most half of its side, "
+            f"{side / 2:.2g} m."
+        )
+    return order
 
 
 @dataclass(frozen=True, eq=False)

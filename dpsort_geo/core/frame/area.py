@@ -71,6 +71,12 @@ class Area:
         half = self.side / 2
         return metres_at(self.host, self.working_crs, west + half, south + half)
 
+    def order(self, resolution: Optional[float] = None) -> int:
+        """How often its square is halved: as usual, or to cells of about so many metres."""
+        if resolution is None:
+            return default_order(self.side * self.host.metres_per_unit(self.working_crs))
+        return order_for(self.side * self.metres, resolution)
+
     def grid(self, order: Optional[int] = None) -> Grid:
         """The grid with the area as its mask: cells whose centres are in it.
 
@@ -80,7 +86,7 @@ class Area:
         """
         west, south, east, north = self.box
         if order is None:
-            order = default_order(self.side * self.host.metres_per_unit(self.working_crs))
+            order = self.order()
         elif isinstance(order, bool) or not isinstance(order, (int, np.integer)):
             raise BadInputError("The order of a grid must be a whole number.")
         grid = Grid(west, south, self.side / 2.0**order, order)
@@ -117,7 +123,7 @@ class Area:
 
     def grid_for(self, resolution: float) -> Grid:
         """The same with cells of about so many metres."""
-        return self.grid(order_for(self.side * self.metres, resolution))
+        return self.grid(self.order(resolution))
 
 
 def _is_box(rings: List[Array]) -> bool:

@@ -58,14 +58,19 @@ def plan(
     domain = as_domain(domain)
     check_neighbours(neighbours)
     axes = declare_axes(by, time, method)
-    made = plan_relation(n, domain.side, epsilon, target_error, method, protects, axes, neighbours)
     asked = domain if resolution is None else domain.at_resolution(resolution)
+    cell = asked.cell_size
+    made = plan_relation(
+        n, domain.side, epsilon, target_error, method, protects, axes, neighbours, cell=cell
+    )
     made = replace(made, cell=asked.cell_size, default_cell=domain.cell_size)
     if persons is not None or max_points is not None or person_days is not None:
         rate = made.epsilon * made.share
         made = replace(
             made,
-            choices=compare_units(n, domain.side, rate, method, persons, max_points, person_days),
+            choices=compare_units(
+                n, domain.side, rate, method, persons, max_points, person_days, cell=cell
+            ),
         )
     if zones is None:
         return made

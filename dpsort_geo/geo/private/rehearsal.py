@@ -9,7 +9,7 @@ the same answer, and the release says that it is not private.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Optional
 
 import numpy as np
 
@@ -27,15 +27,24 @@ _UNEVENNESS = 0.15
 
 
 def rehearse(
-    grid: Grid, n: int, epsilon: EpsilonLike, method: str = "adaptive", seed: int = 0
+    grid: Grid,
+    n: int,
+    epsilon: EpsilonLike,
+    method: str = "adaptive",
+    seed: int = 0,
+    inside: Optional[Grid] = None,
 ) -> Release:
-    """The release of n invented points on a grid.
+    """The release of n invented points on a grid, or all of them ``inside`` of it.
 
     >>> release = rehearse(Grid(0.0, 0.0, 1.0, 6), 1000, 1)
     >>> release.n, release.private
     (1000, False)
     """
-    cells = invent_cells(grid, n, np.random.default_rng(seed))
+    cells = invent_cells(inside or grid, n, np.random.default_rng(seed))
+    if inside is not None:
+        index, cell = np.unique(cells.index >> 2 * (inside.order - grid.order), return_inverse=True)
+        count = np.bincount(cell.reshape(-1), cells.count, index.size).astype(np.int64)
+        cells = Cells(grid, index, count)
     return publisher(method).publish(cells, epsilon, noise=_no_noise)
 
 

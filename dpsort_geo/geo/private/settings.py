@@ -64,7 +64,7 @@ def find_doubts(
     if neighbours == "replace":
         # whether this is said depends on n, so it is said only where n is public
         rate = float(each) * accuracy.share_of_all(axes, n, each, zones)
-        expected = accuracy.expected_error(n, rate, domain.side, method)
+        expected = accuracy.expected_error(n, rate, domain.side, method, domain.cell_size)
         if expected > domain.side / 10:
             found.append(
                 "The published points will be off by more than a tenth of the domain: "

@@ -9,7 +9,7 @@ from .._vendor.dpsort_geo.errors import BadInputError
 from .._vendor.dpsort_geo.rules import METHODS
 from ..axis_fields import slice_words
 from ..i18n import count_text, length, number_text, tr
-from ..planner import expected, grid_of, needed_epsilon, price_of_axes
+from ..planner import cell_of, expected, needed_epsilon, price_of_axes
 from ..releases import method_name
 from ..report import write_plan
 from .axis_parameters import AxisParameters, check_method
@@ -77,12 +77,14 @@ class Plan(AxisParameters):
         n = self.parameterAsInt(parameters, self.N, context)
         method = METHODS[self.parameterAsEnum(parameters, self.METHOD, context)]
         axes = self.axes(parameters, context)
+        resolution = self.resolution(parameters, context)
+        cell = cell_of(area, resolution)
         if parameters.get(self.TARGET) not in (None, ""):
             target = self.parameterAsDouble(parameters, self.TARGET, context)
-            epsilon = needed_epsilon(n, area, target, method, axes)
+            epsilon = needed_epsilon(n, area, target, method, axes, cell)
         else:
             epsilon = self.parameterAsDouble(parameters, self.EPSILON, context)
-        plan = expected(n, area, epsilon, method, axes)
+        plan = expected(n, area, epsilon, method, axes, cell=cell)
         if plan is None:
             raise BadInputError(
                 tr("For these numbers there is no plan: give more points or epsilon.")
@@ -97,7 +99,6 @@ class Plan(AxisParameters):
         }
         page = self.parameterAsFileOutput(parameters, self.REPORT, context)
         if page:
-            resolution = self.resolution(parameters, context)
             rows = [
                 (tr("Side of the area's grid"), length(area.side * area.metres)),
                 (tr("Number of points or persons"), count_text(n)),
@@ -108,7 +109,7 @@ class Plan(AxisParameters):
                 (tr("Time") if hasattr(axis, "every") else tr("Category"), slice_words(axis))
                 for axis in axes
             ]
-            write_plan(page, sentence, rows, comparison(n, area, method, axes))
+            write_plan(page, sentence, rows, comparison(n, area, method, axes, cell))
             results[self.REPORT] = page
         return results
 
@@ -130,14 +131,16 @@ def _sentence(plan):
 
 def _cells(area, resolution):
     """The size of cells, with a resolution and without."""
-    sizes = [length(grid_of(area, one).cell * area.metres) for one in (resolution, None)]
+    sizes = [length(cell_of(area, one)) for one in (resolution, None)]
     if resolution is None:
         return sizes[0]
     words = tr("{size} ({default} when no resolution is stated)")
     return words.format(size=sizes[0], default=sizes[1])
 
 
-def comparison(n, area, method, axes=()):
+def comparison(n, area, method, axes=(), cell=None):
     """Rows of epsilon and typical error, as text."""
-    plans = [(epsilon, expected(n, area, epsilon, method, axes)) for epsilon in CHOICES]
+    plans = [
+        (epsilon, expected(n, area, epsilon, method, axes, cell=cell)) for epsilon in CHOICES
+    ]
     return [(number_text(epsilon), length(plan.expected_error)) for epsilon, plan in plans if plan]

@@ -258,6 +258,7 @@ class PublishPoints(PublishParameters):
         plan = expected(
             release.size, area, float(release.exact_epsilon), release.measured.METHOD,
             release.axes, release.neighbours, 0 if release.zones is None else release.zones.size,
+            area.side * area.metres / 2.0**release.grid.order,
         )  # fmt: skip
         if plan is not None:
             words = tr("Typical error to expect: about {error}")

@@ -41,6 +41,8 @@ class Choice:
     neighbours: str = "replace"
     #: how many were declared
     zones: int = 0
+    #: side of a cell in metres, where it is not the usual one
+    cell: Any = None
     notes: List[str] = field(default_factory=list)
     hint: str = ""
 
@@ -49,8 +51,9 @@ class Choice:
         if self.area is None or self.n < 1:
             return None
         return expected(
-            self.n, self.area, self.epsilon, self.method, self.axes, self.neighbours, self.zones
-        )
+            self.n, self.area, self.epsilon, self.method, self.axes, self.neighbours, self.zones,
+            self.cell,
+        )  # fmt: skip
 
 
 class Expectation(QFrame):

@@ -22,6 +22,7 @@ from ..declared_zones import refuse_drowned
 from ..doubts import doubts, suggest_boundary
 from ..i18n import exact_text, length, number_text, said, tr, user_locale
 from ..origins import is_query
+from ..planner import cell_of
 from ..releases import method_words, neighbour_words
 from .area_widget import AreaWidget
 from .axes_box import FieldAxesBox
@@ -168,8 +169,9 @@ class PublishDialog(Window):
 
     def _choice(self):
         area, epsilon = self.area.area(), self.epsilon.value()
-        total, notes, hint, zones = epsilon, [], "", 0
+        total, notes, hint, zones, cell = epsilon, [], "", 0, None
         try:
+            cell = None if area is None else cell_of(area, self._resolution())
             name = self.points.dataset()
             unit = "person" if self.points.several.isChecked() else "point"
             total = float(total_after(name, epsilon_text(epsilon), self._relation(), unit))
@@ -185,7 +187,8 @@ class PublishDialog(Window):
             notes.append(suggest_boundary())
         return Choice(
             area, self.points.count.value(), epsilon, total, self._method(),
-            self.points.several.isChecked(), self.axes.axes(), self._relation(), zones, notes, hint,
+            self.points.several.isChecked(), self.axes.axes(), self._relation(), zones, cell, notes,
+            hint,
         )  # fmt: skip
 
     def _hint(self, area):

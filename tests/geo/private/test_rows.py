@@ -124,8 +124,10 @@ def test_the_plan_compares_what_to_protect_and_tells_what_add_remove_costs():
     assert (point.n, person.n, few.n, day.n) == (50_000, 9_000, 36_000, 30_000)
     assert point.expected_error < day.expected_error < person.expected_error
     assert "max_points=4" in str(plan) and "2 % of epsilon" in str(plan)
-    half = dp.plan(50_000, "0.5", DOMAIN, neighbours="add-remove")
-    assert 1.005 < half.expected_error / plan.expected_error < 1.02
+    fine = dp.Domain.from_bounds((0, 0, 1000, 1000), crs="EPSG:3857")
+    one = dp.plan(50_000, 1, fine).expected_error
+    half = dp.plan(50_000, "0.5", fine, neighbours="add-remove")
+    assert 1.005 < half.expected_error / one < 1.02
     assert "not been there" in str(half)
     found = dp.plan(50_000, domain=DOMAIN, target_error=5, neighbours="add-remove")
     assert dp.plan(50_000, found.epsilon, DOMAIN, neighbours="add-remove").expected_error <= 5
