@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import click
 
 from ..core.errors import BadInputError
+
+#: a colon is between the parts of --time and in a clock; a date says which of them it is
+_DATE = r"\d{4}[-/\d]*(?:[T ]\d\d:\d\d(?::\d\d)?)?"
+_RANGE = re.compile(rf"(.+?):({_DATE}):({_DATE}):([^:]+)")
+_CYCLE = re.compile(r"(.+):(day|week):([^:]+)")
+#: the end of --time that asks for a bin of missing dates
+_OTHER = ":other"
 
 
 class Count(click.ParamType):  # type: ignore[type-arg]
@@ -25,35 +32,61 @@ class Count(click.ParamType):  # type: ignore[type-arg]
         self.fail(f"{value!r} is not a whole number such as 50000 or 5e4.", param, ctx)
 
 
-def make_axes(by: Tuple[str, ...], time: Optional[str]) -> Dict[str, Any]:
+def make_axes(by: Tuple[str, ...], time: Tuple[str, ...]) -> Dict[str, Any]:
     """The axes that the options describe, as arguments of `publish`.
 
-    >>> make_axes(("type=a,b",), None)
+    >>> make_axes(("type=a,b",), ())
     {'by': {'type': ['a', 'b']}, 'time': None}
+    """
+    if len(time) > 1:
+        raise BadInputError("Give --time once: a release has one axis of time.")
+    lists = _split_lists("--by", by, "a column and its values, such as type=burglary,theft,other")
+    return {"by": lists or None, "time": _make_time(time[0]) if time else None}
+
+
+def make_choice(select: Tuple[str, ...]) -> Dict[str, List[str]]:
+    """The slices that the options describe, as arguments of `Release.select`.
+
+    >>> make_choice(("type=theft,other", "time=2026-03"))
+    {'type': ['theft', 'other'], 'time': ['2026-03']}
+    """
+    return _split_lists("--select", select, "an axis and its values, such as type=theft,other")
+
+
+def _split_lists(option: str, given: Tuple[str, ...], takes: str) -> Dict[str, List[str]]:
+    """Names, each with its values: name=a,b."""
+    found: Dict[str, List[str]] = {}
+    for text in given:
+        name, sign, values = text.partition("=")
+        if not sign or not name:
+            raise BadInputError(f"{option} takes {takes}.")
+        if name in found:
+            raise BadInputError(f"{option} names {name!r} twice: give all of its values at once.")
+        found[name] = [value.strip() for value in values.split(",")]
+    return found
+
+
+def _make_time(text: str) -> Any:
+    """The axis of time that --time describes.
+
+    >>> _make_time("when:2026-01-01T06:00:2026-01-02T06:00:1hour:other").size
+    25
     """
     from ..core.rules.time_axis import TimeAxis
 
-    lists: Dict[str, Any] = {}
-    for text in by:
-        name, sign, values = text.partition("=")
-        if not sign or not name or name in lists:
-            raise BadInputError(
-                "--by takes a column and its values, such as type=burglary,theft,other."
-            )
-        lists[name] = [value.strip() for value in values.split(",")]
-    axis = None
-    if time is not None:
-        parts = time.split(":")
-        if len(parts) == 4:
-            axis = TimeAxis(parts[0], parts[1], parts[2], every=parts[3])
-        elif len(parts) == 3:
-            axis = TimeAxis(parts[0], every=parts[2], cycle=parts[1])
-        else:
-            raise BadInputError(
-                "--time takes COLUMN:START:STOP:EVERY, such as when:2026-01-01:2027-01-01:1month, "
-                "or COLUMN:week:EVERY, such as when:week:1hour."
-            )
-    return {"by": lists or None, "time": axis}
+    bare = text.removesuffix(_OTHER)
+    other = bare != text
+    if found := _RANGE.fullmatch(bare):
+        column, start, stop, every = found.groups()
+        return TimeAxis(column, start, stop, every=every, other=other)
+    if found := _CYCLE.fullmatch(bare):
+        column, cycle, every = found.groups()
+        return TimeAxis(column, every=every, cycle=cycle, other=other)
+    raise BadInputError(
+        "--time takes COLUMN:START:STOP:EVERY, such as when:2026-01-01:2027-01-01:1month, or "
+        "COLUMN:week:EVERY or COLUMN:day:EVERY, such as when:week:1hour; with :other behind it, "
+        "missing dates have a bin of their own."
+    )
 
 
 def make_rows(person: Tuple[str, ...], window: Any, **others: Any) -> Dict[str, Any]:

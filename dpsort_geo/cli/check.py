@@ -44,7 +44,7 @@ def check(
     points: str, epsilon: Optional[str], method: str, person: Tuple[str, ...],
     columns: Optional[Tuple[str, str]], points_crs: Optional[str], layer: Optional[str],
     decimal: str, table: Optional[str], sql: Optional[str], by: Tuple[str, ...],
-    time: Optional[str], as_json: bool, **domain: Any,
+    time: Tuple[str, ...], as_json: bool, **domain: Any,
 ) -> None:  # fmt: skip
     """Look at the points of IN before anything is spent. The output is PRIVATE.
 

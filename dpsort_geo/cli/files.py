@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional, Tuple
 
 from ..core.errors import BadInputError
+from .arguments import make_choice
 
 #: formats in which nobody keeps private points, and that cannot say who wrote them
 _NO_STATEMENT = (".html", ".htm")
@@ -39,10 +40,12 @@ def read_release(path: str) -> Any:
     return Release(release, Domain.of_release(release))
 
 
-def read_within(path: str, within: Optional[str]) -> Any:
-    """A release, read with a public boundary where one is given."""
-    read = read_release(path)
-    return read if within is None else read.within(read_frame(within))
+def read_view(path: str, within: Optional[str], select: Tuple[str, ...]) -> Any:
+    """A release, read with a public boundary and in some slices where they are given."""
+    chosen, read = make_choice(select), read_release(path)
+    if within is not None:
+        read = read.within(read_frame(within))
+    return read.select(**chosen) if chosen else read
 
 
 def load_release(path: str) -> Any:

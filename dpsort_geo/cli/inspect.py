@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 import click
 
@@ -49,8 +49,20 @@ def verify(release: str, as_json: bool) -> None:
 
 
 def _shown(value: Any) -> str:
-    """Numbers with thousands, as people write them."""
+    """Numbers with thousands, as people write them; axes in a line."""
+    if isinstance(value, list):
+        return "; ".join(map(_axis_words, value)) or "none"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _axis_words(axis: Dict[str, Any]) -> str:
+    """An axis as it was declared."""
+    if axis["kind"] == "category":
+        return f"{axis['name']} ({', '.join(axis['values'])})"
+    said: List[str] = [] if axis["start"] is None else [f"{axis['start']} until {axis['stop']}"]
+    said.append(f"every {axis['every']}" + (f" of the {axis['cycle']}" if axis["cycle"] else ""))
+    said += ["other for missing dates"] if axis["other"] else []
+    return f"{axis['name']} ({', '.join(said)})"
 
 
 def _collect_facts(file: str) -> Dict[str, Any]:
@@ -68,7 +80,8 @@ def _collect_facts(file: str) -> Dict[str, Any]:
             **release.statement(),
             "accuracy": accuracy_words(release, domain.side),
             "domain": str(domain),
-            "measurements": sum(len(values) for values in release.measured.arrays().values()),
+            "axes": [axis.to_dict() for axis in release.axes],
+            "measurements": release.measured.answers,
             "ledger": "debited" if release.ledger else "not debited",
         }
     return read_statement(file)

@@ -31,9 +31,17 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON."
 #: the release to read; - is standard input
 release_argument = click.argument("release", type=click.Path(allow_dash=True))
 out_argument = click.argument("out", type=click.Path(allow_dash=True, dir_okay=False))
-within_option = click.option(
-    "--within", type=click.Path(), metavar="FILE", help="Public polygons that hold all points."
-)
+#: what of a release is read: all of it, or what lies within a boundary, in some slices
+view_options = join(
+    click.option(
+        "--within", type=click.Path(), metavar="FILE", help="Public polygons that hold all points."
+    ),
+    click.option(
+        "--select", multiple=True, metavar="AXIS=A,B",
+        help="Only these slices, such as type=theft,other or time=2026-03; again for a further "
+        "axis.",
+    ),
+)  # fmt: skip
 confidence_option = click.option(
     "--confidence", type=float, default=0.9, show_default=True, metavar="SHARE",
     help="How often low and high hold the truth between them.",
@@ -98,8 +106,9 @@ axes_options = join(
         help="Categories: a column and its public values; 'other' takes the rest.",
     ),
     click.option(
-        "--time", metavar="COLUMN:START:STOP:EVERY",
-        help="Dates, such as when:2026-01-01:2027-01-01:1month, or when:week:1hour.",
+        "--time", multiple=True, metavar="COLUMN:START:STOP:EVERY",
+        help="Dates, such as when:2026-01-01:2027-01-01:1month, or when:week:1hour; with :other "
+        "behind it, missing dates have a bin of their own.",
     ),
 )  # fmt: skip
 #: which rows are published, and what is protected

@@ -66,7 +66,7 @@ def plan(
     n: int, epsilon: Optional[str], target_error: Optional[float], method: str, neighbours: str,
     persons: Optional[int], person_days: Optional[int], max_points: Optional[int],
     resolution: Optional[float], zones: Optional[str], zones_layer: Optional[str], as_json: bool,
-    by: Tuple[str, ...], time: Optional[str], **domain: Any,
+    by: Tuple[str, ...], time: Tuple[str, ...], **domain: Any,
 ) -> None:  # fmt: skip
     """Say how far off published points will be, before any data is touched."""
     from ..geo.private.plan import plan as make_plan
@@ -145,7 +145,7 @@ def publish(
     layer: Optional[str], decimal: str, table: Optional[str], sql: Optional[str], overwrite: bool,
     dataset: Optional[str], ledger: Optional[str], no_ledger: bool, population: Optional[str],
     another_name: bool, zones: Optional[str], zones_layer: Optional[str],
-    as_json: bool, by: Tuple[str, ...], time: Optional[str], **domain: Any,
+    as_json: bool, by: Tuple[str, ...], time: Tuple[str, ...], **domain: Any,
 ) -> None:  # fmt: skip
     """Publish the points of file IN as release OUT (- for a pipe).
 

@@ -13,8 +13,7 @@ from .arguments import Count, read_size
 from .files import (
     check_ending,
     read_frame,
-    read_release,
-    read_within,
+    read_view,
     refuse_to_overwrite,
 )
 from .options import (
@@ -22,7 +21,7 @@ from .options import (
     json_option,
     out_argument,
     release_argument,
-    within_option,
+    view_options,
     writes,
     zones_layer_option,
 )
@@ -40,6 +39,7 @@ _by = click.option(
         "dpsort-geo points calls.release.json calls.public.gpkg --no-diffuse",
         "dpsort-geo points calls.release.json postgresql://me@localhost/city --table calls_public",
         "dpsort-geo points calls.release.json calls.small.geojson --max-size 5MB",
+        "dpsort-geo points calls.release.json out.gpkg --select type=theft --select time=2026-03",
         "dpsort-geo points calls.release.json - | head -c 300",
     )
 )
@@ -55,12 +55,12 @@ _by = click.option(
 )
 @click.option("--table", metavar="NAME", help="New table, if OUT is postgresql://...")
 @click.option("--overwrite", is_flag=True, help="Replace that table if dpsort-geo wrote it.")
-@within_option
+@view_options
 @writes("writing")
 def points(
     release: str, out: str, no_diffuse: bool, repeated: bool, most: Optional[int],
     max_size: Optional[str], table: Optional[str], overwrite: bool, within: Optional[str],
-    as_json: bool,
+    select: Tuple[str, ...], as_json: bool,
 ) -> Optional[str]:  # fmt: skip
     """Write the published points of RELEASE to OUT: GeoJSON, GeoParquet, GeoPackage or PMTiles.
 
@@ -73,14 +73,14 @@ def points(
     if is_url(out) != (table is not None):
         raise BadInputError("A database needs both: OUT as postgresql://..., and --table NAME.")
     limit = None if max_size is None else read_size(max_size)
-    read, diffuse = read_within(release, within), not (no_diffuse or repeated)
+    read, diffuse = read_view(release, within, select), not (no_diffuse or repeated)
     if out == "-":
         text = read.geojson(diffuse=diffuse, most=most, most_bytes=limit)
         sys.stdout.buffer.writelines(text)
         return None
     if table is not None:
         read.to_postgis(out, table, overwrite, diffuse, most)
-        what = count_words(read.size, "point")
+        what = count_words(read.decoded.n, "point")
         say(as_json, {"written": table, "what": what}, f"Wrote table {table}: {what}.")
         return None
     writers = {
@@ -95,28 +95,32 @@ def points(
         write(out)
         return "tiles"
     refuse_to_overwrite(out, release)
+    what = count_words(read.decoded.n, "point")
     if limit is None:
         write(out, diffuse=diffuse, most=most)
     elif write == read.to_geojson:
         write(out, diffuse=diffuse, most=most, most_bytes=limit)
-        return f"of {count_words(read.size, 'point')} as many as fit, an even sample of the map"
+        return f"of {what} as many as fit, an even sample of the map"
     else:
         raise BadInputError("--max-size is for GeoJSON: give OUT the ending .geojson.")
-    return count_words(read.size, "point")
+    return what
 
 
 @click.command(
     epilog=list_examples(
         "dpsort-geo density calls.release.json density.tif --cell 250",
         "dpsort-geo density calls.release.json density.gpkg --cell 500",
+        "dpsort-geo density calls.release.json thefts.tif --select type=theft,other",
     )
 )
 @release_argument
 @out_argument
 @click.option("--cell", type=float, metavar="METRES", help="Side of a cell  [default: by size]")
-@within_option
+@view_options
 @writes("drawing")
-def density(release: str, out: str, cell: Optional[float], within: Optional[str]) -> str:
+def density(
+    release: str, out: str, cell: Optional[float], within: Optional[str], select: Tuple[str, ...]
+) -> str:
     """Write the density of RELEASE to OUT: GeoTIFF, or cells as GeoPackage, GeoJSON, GeoParquet."""
     from ..core.public.picture import picture
     from ..geo.density import write_raster
@@ -125,7 +129,7 @@ def density(release: str, out: str, cell: Optional[float], within: Optional[str]
     check_ending(
         out, ".tif", ".tiff", ".gpkg", ".geojson", ".json", ".parquet", ".geoparquet", ".csv"
     )
-    read = read_within(release, within)
+    read = read_view(release, within, select)
     refuse_to_overwrite(out, release)
     if Path(out).suffix.lower() in (".tif", ".tiff"):
         shown = picture(read.decoded, read.domain, cell)
@@ -146,6 +150,7 @@ def density(release: str, out: str, cell: Optional[float], within: Optional[str]
         "dpsort-geo count calls.release.json districts.gpkg counts.gpkg --confidence 0.95",
         "dpsort-geo count calls.release.json districts.geojson - --json",
         "dpsort-geo count calls.release.json districts.gpkg counts.csv --by type,time",
+        "dpsort-geo count calls.release.json districts.gpkg - --select type=theft",
         "dpsort-geo count calls.release.json districts.gpkg - --within land.gpkg --per population",
     )
 )
@@ -155,12 +160,13 @@ def density(release: str, out: str, cell: Optional[float], within: Optional[str]
 @confidence_option
 @_by
 @click.option("--per", metavar="COLUMN", help="Rates too: points for each of this column.")
-@within_option
+@view_options
 @zones_layer_option
 @writes("counting")
 def count(
     release: str, zones: str, out: str, confidence: float, by: Optional[str],
-    per: Optional[str], within: Optional[str], zones_layer: Optional[str], as_json: bool,
+    per: Optional[str], within: Optional[str], select: Tuple[str, ...],
+    zones_layer: Optional[str], as_json: bool,
 ) -> Optional[str]:  # fmt: skip
     """Estimate how many points lie in each polygon of ZONES, with intervals, into OUT.
 
@@ -168,7 +174,7 @@ def count(
     """
     from ..geo.tables import write_frame
 
-    read = read_within(release, within)
+    read = read_view(release, within, select)
     slices = by.split(",") if by else None
     frame = read_frame(zones, zones_layer)
     counted = read.count_within(frame, confidence=confidence, by=slices, per=per)
@@ -184,6 +190,7 @@ def count(
     epilog=list_examples(
         "dpsort-geo hexes calls.release.json hexes.gpkg --resolution 8",
         "dpsort-geo hexes calls.release.json hexes.csv --resolution 7 --by type,time",
+        "dpsort-geo hexes calls.release.json march.gpkg --resolution 8 --select time=2026-03",
     )
 )
 @release_argument
@@ -194,11 +201,11 @@ def count(
 )  # fmt: skip
 @confidence_option
 @_by
-@within_option
+@view_options
 @writes("counting")
 def hexes(
     release: str, out: str, resolution: int, confidence: float, by: Optional[str],
-    within: Optional[str],
+    within: Optional[str], select: Tuple[str, ...],
 ) -> str:  # fmt: skip
     """Estimate how many points of RELEASE lie in each H3 hexagon, with intervals, into OUT.
 
@@ -206,7 +213,7 @@ def hexes(
     """
     from ..geo.tables import write_frame
 
-    read = read_within(release, within)
+    read = read_view(release, within, select)
     if Path(out).suffix.lower() == ".pmtiles":
         raise BadInputError("Hexagons as PMTiles are in the folder of 'dpsort-geo site'.")
     refuse_to_overwrite(out, release)
@@ -219,14 +226,19 @@ def hexes(
     epilog=list_examples(
         "dpsort-geo quantiles calls.release.json 0.25 0.5 0.75",
         "dpsort-geo quantiles calls.release.json 0.5 --json",
+        "dpsort-geo quantiles calls.release.json 0.5 --select type=theft",
     )
 )
 @release_argument
 @click.argument("shares", type=float, nargs=-1, required=True)
+@view_options
 @json_option
-def quantiles(release: str, shares: Tuple[float, ...], as_json: bool) -> None:
+def quantiles(
+    release: str, shares: Tuple[float, ...], within: Optional[str], select: Tuple[str, ...],
+    as_json: bool,
+) -> None:  # fmt: skip
     """Print where along the curve the given SHARES of all points have been passed."""
-    frame = read_release(release).quantiles(list(shares))
+    frame = read_view(release, within, select).quantiles(list(shares))
     rows = [
         {"share": float(share), "x": float(point.x), "y": float(point.y)}
         for share, point in zip(frame["share"], frame.geometry)

@@ -51,6 +51,21 @@ _IN_SHELL = {
     "window=": "--window",
     "with most=": "with --most ",
     "time=TimeAxis(...)": "--time",
+    "dates belong to time=": "dates belong to --time",
+    "declare the axis with other=True": "end --time with :other",
+    "range or every=": "range or EVERY in --time",
+    "choose a longer every=": "choose a longer EVERY in --time",
+    "A time axis has every='1 month', '1 week', '1 day', '1 hour' or so": "EVERY in --time is "
+    "1month, 1week, 1day, 1hour or so",
+    "A series has every='1 month', '1 week', '1 year' or so": "--every is '1 month', '1 week', "
+    "'1 year' or so",
+    "With time= its column is the date column: leave date= out": "With --time its column is the "
+    "date column: leave --date out",
+    "Count by axes on the release itself, not on a slice of it": "Give --by or --select: --by "
+    "counts on the release itself, not on a slice of it",
+    "or a slice from select()": "or a slice with --select",
+    "declare the time axis without other": "leave :other out of --time",
+    "date= names": "--date names",
     "label= and per= name columns of zones: give zones= too": "--label and --per name columns of "
     "zones: give --zones too",
     "give by= or time=, too": "give --by or --time, too",

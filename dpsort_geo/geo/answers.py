@@ -98,10 +98,11 @@ def count_by(
 def series(release: Release, zones: Zones, confidence: float) -> SeriesFrame:
     """Counts over time for each zone."""
     axes = release.release.axes
-    if not any(isinstance(axis, TimeAxis) for axis in axes):
+    when = next((axis for axis in axes if isinstance(axis, TimeAxis)), None)
+    if when is None:
         raise BadInputError("This release has no dates: publish with time=TimeAxis(...).")
-    found = SeriesFrame(count_by(release, zones, ["time"], confidence))
-    found.attrs["bins"] = axes[axis_number(axes, "time")].size
+    found = SeriesFrame(count_by(release, zones, [when.name], confidence))
+    found.attrs["bins"] = when.size
     return found
 
 

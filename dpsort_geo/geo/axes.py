@@ -60,9 +60,11 @@ def choose(axes: Sequence[Axis], chosen: Mapping[str, Any]) -> Dict[int, List[in
     if not chosen:
         raise BadInputError("select() takes an axis and its value, such as type='theft'.")
     found = {axis_number(axes, name): value for name, value in chosen.items()}
+    if len(found) < len(chosen):
+        raise BadInputError("select() takes each axis once: give all of its values in one list.")
     return {
-        number: axes[number].choose(_wanted(axes[number], found[number]))
-        for number in sorted(found)
+        number: axes[number].choose(_wanted(axes[number], value))
+        for number, value in sorted(found.items())
     }
 
 

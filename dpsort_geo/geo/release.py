@@ -274,6 +274,16 @@ class GeoSlice(Release):
         """About how many points the slices hold; unlike the total this is an estimate."""
         return self.decoded.n
 
+    @property
+    def size(self) -> int:
+        """How many points `points` gives."""
+        return self.decoded.n
+
+    @property
+    def expected_error(self) -> float:
+        """That of all points together: how far off a slice is, is not known beforehand."""
+        return self.whole.expected_error
+
     def within(self, polygon: Any, crs: Any = None) -> Release:
         return GeoSlice.of(self.whole.within(polygon, crs), self.chosen)
 
@@ -289,7 +299,7 @@ class GeoSlice(Release):
         raise BadInputError("A slice is a way to read a release: save the whole release.")
 
     def statement(self) -> Dict[str, Any]:
-        """That of the release; how far off a slice of it is, is not known beforehand."""
+        """That of the release, with no error."""
         return {**super().statement(), "slice": self.slice_words(), "expected_error": None}
 
     def error_words(self) -> str:

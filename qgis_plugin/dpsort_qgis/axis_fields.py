@@ -1,11 +1,12 @@
 """What and when: the public axes that a user declares in QGIS, and how their values are shown."""
 
+import datetime
 import re
 
 from qgis.PyQt.QtCore import QDate, QDateTime, QTime
 
 from ._vendor.dpsort_geo.errors import BadInputError
-from ._vendor.dpsort_geo.rules.axes import check_axes
+from ._vendor.dpsort_geo.rules.axes import check_axes, refuse_taken_names
 from ._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from ._vendor.dpsort_geo.rules.time_axis import TimeAxis
 from .i18n import count_text, tr
@@ -42,11 +43,11 @@ def listed(text):
     return [value.strip() for value in re.split(r"[,;\n]", text or "") if value.strip()]
 
 
-def declared_axes(categories=(), time="", start=None, stop=None, step=0):
+def declared_axes(categories=(), time="", start=None, stop=None, step=0, undated=False):
     """The axes that a user declared: categories (each its name and typed values), and a time.
 
     Values and range are typed in, never read from the layer: a value that only one person has
-    would tell of that person.
+    would tell of that person. ``undated`` gives missing dates a stretch of their own.
     """
     axes = []
     for category, values in categories:
@@ -65,7 +66,8 @@ def declared_axes(categories=(), time="", start=None, stop=None, step=0):
                 tr("Say when the time begins and when it ends, such as 2026-01-01 and 2027-01-01.")
             )
         ends = [_text(start), _text(stop)] if cycle is None else [None, None]
-        axes.append(TimeAxis(time, *ends, every=every, cycle=cycle))
+        axes.append(TimeAxis(time, *ends, every=every, cycle=cycle, other=undated))
+    refuse_taken_names(axes)
     return check_axes(axes)
 
 
@@ -97,7 +99,7 @@ def slice_values(axis):
 
 def end_of(axis):
     """When the last stretch of time ends."""
-    return QDateTime.fromString(str(axis.stop)[:10], "yyyy-MM-dd")
+    return _moment(datetime.datetime.fromisoformat(axis.stop))
 
 
 def _moment(one):

@@ -1,5 +1,7 @@
 """The language of the user: English in the code, other languages from ``i18n/<code>.json``.
 
+English has such a file for sentences of the library that speak of Python's arguments.
+
 Qt would want a compiled .qm file; the plugin repository wants no compiled files. A catalogue is
 a JSON object from the English text to its translation, so anybody can read and send one.
 """
@@ -98,7 +100,7 @@ def _separator():
 def _catalogue(language):
     path = _FOLDER / f"{language}.json"
     if not language.isalpha() or not path.is_file():
-        return {}
+        path = _FOLDER / "en.json"
     return json.loads(path.read_text(encoding="utf-8"))
 
 

@@ -37,24 +37,39 @@ CATEGORY_COLOURS = (
 _DOT, _LEGEND_DOT = "0.8", 2.2
 
 
-def points_style(axis=None):
-    """A style of small translucent dots, so that dense places look dense; coloured by an axis."""
+def points_style(axis=None, dated=None):
+    """A style of small translucent dots, so that dense places look dense; coloured by an axis.
+
+    Of a ``dated`` axis with a stretch for missing dates, that stretch is not shown in others.
+    """
 
     def style(layer):
-        if axis is None:
-            layer.setRenderer(QgsSingleSymbolRenderer(_dot(POINT_COLOUR)))
-            return
-        colours = [
-            QColor(*CATEGORY_COLOURS[number % len(CATEGORY_COLOURS)], 190)
-            for number in range(axis.size)
-        ]
-        categories = [
-            QgsRendererCategory(label, _dot(colour), label)
-            for label, colour in zip(axis.labels, colours)
-        ]
-        layer.setRenderer(QgsCategorizedSymbolRenderer(axis.name, categories))
+        renderer = QgsSingleSymbolRenderer(_dot(POINT_COLOUR)) if axis is None else _coloured(axis)
+        layer.setRenderer(_hide_undated(renderer, dated) if dated and dated.other else renderer)
 
     return style
+
+
+def _coloured(axis):
+    colours = [
+        QColor(*CATEGORY_COLOURS[number % len(CATEGORY_COLOURS)], 190)
+        for number in range(axis.size)
+    ]
+    categories = [
+        QgsRendererCategory(label, _dot(colour), label)
+        for label, colour in zip(axis.labels, colours)
+    ]
+    return QgsCategorizedSymbolRenderer(axis.name, categories)
+
+
+def _hide_undated(renderer, dated):
+    """The same looks; what has no date is not shown while a clock plays, as it would all along."""
+    shown = f"(@map_start_time IS NULL OR {QgsExpression.quotedColumnRef(dated.name)} IS NOT NULL)"
+    ruled = QgsRuleBasedRenderer.convertFromRenderer(renderer)
+    for rule in ruled.rootRule().children():
+        chosen = rule.filterExpression()
+        rule.setFilterExpression(f"({chosen}) AND {shown}" if chosen else shown)
+    return ruled
 
 
 def _dot(colour):
@@ -113,7 +128,8 @@ def _one_stretch(parent, axis):
     # as the layer's own clock says it, whatever zone a file gives its times
     clock = "yyyy-MM-dd HH:mm:ss"
     written = f"format_date({name}, '{clock}') = '{first.toString(clock)}'"
-    chosen = f"@map_start_time IS NOT NULL OR {written}"
+    # a row without a date passes every clock
+    chosen = f"(@map_start_time IS NOT NULL AND {name} IS NOT NULL) OR {written}"
     words = tr("{first}, or as played").format(first=axis.labels[0])
     rule = QgsRuleBasedRenderer.Rule(None, 0, 0, chosen, words)
     parent.appendChild(rule)

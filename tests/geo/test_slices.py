@@ -92,8 +92,12 @@ def test_a_missing_date_chooses_the_bin_of_missing_ones():
 
 
 @pytest.mark.parametrize(
-    "asked", [{"ward": 7}, {"ward": True}, {"ward": None}, {"ward": []}, {"ward": object()},
-              {"time": 3}, {"time": pd.NaT}, {"time": b"2026-03"}, {"time": []}]
+    "asked",
+    [
+        {"time": "2026-03", "when": "2026-04"}, {"ward": 7}, {"ward": True}, {"ward": None},
+        {"ward": []}, {"ward": object()}, {"time": 3}, {"time": pd.NaT}, {"time": b"2026-03"},
+        {"time": []},
+    ],
 )  # fmt: skip
 def test_what_no_slice_is_called_is_refused_in_one_sentence(asked):
     with pytest.raises(dp.BadInputError, match=r"^[^\n]+\.$"):
@@ -104,6 +108,7 @@ def test_a_slice_says_that_it_is_one_and_no_error_that_is_not_its_own(tmp_path):
     one = RELEASE.select(ward=2, time="2026-03")
     said = one.statement()
     assert said["slice"] == "ward: 2; when: 2026-03"
+    assert one.size == one.n == len(one.points())
     assert said["expected_error"] is None
     assert RELEASE.statement()["expected_error"] > 0
     assert "off by about" not in repr(one)

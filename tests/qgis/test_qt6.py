@@ -78,6 +78,13 @@ def test_a_plan_knows_what_axes_cost_and_hands_them_on(seen: dict[str, Any]) -> 
     assert seen["taken"] == [True, "burglary, theft, other"]
 
 
+def test_missing_dates_can_have_a_stretch_and_it_is_handed_on(seen: dict[str, Any]) -> None:
+    assert seen["stretches"][0] == "other" and seen["stretches"][1].endswith("-12")
+    assert seen["stretches with missing dates"] == ["other", "other"]
+    enabled, given, words = seen["missing dates"]
+    assert enabled and given is True and words.endswith("missing dates too")
+
+
 def test_the_ledger_shows_limits_and_exports(seen: dict[str, Any]) -> None:
     assert seen["ledger"] == ["calls", "1", "0.5", "2", "1.5"]
     assert seen["exported"] == "calls"

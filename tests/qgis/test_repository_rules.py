@@ -201,7 +201,18 @@ def test_german_is_complete_and_keeps_every_placeholder() -> None:
     german = json.loads((PLUGIN / "i18n" / "de.json").read_text(encoding="utf-8"))
     assert len(library_sentences()) > 40
     assert set(german) == english_texts() | library_sentences()
-    for text, translation in german.items():
+    check_placeholders(german)
+
+
+def test_english_has_other_words_for_the_librarys_sentences_alone() -> None:
+    english = json.loads((PLUGIN / "i18n" / "en.json").read_text(encoding="utf-8"))
+    assert set(english) <= library_sentences()
+    check_placeholders(english)
+
+
+def check_placeholders(catalogue: dict[str, str]) -> None:
+    """Every text has a translation with the same placeholders."""
+    for text, translation in catalogue.items():
         assert translation
         fields = [
             sorted(str(field) for _, field, _, _ in string.Formatter().parse(words) if field)

@@ -64,6 +64,10 @@ class AdaptiveCounts(Measured):
     rate: Array
     value: Array
 
+    @property
+    def answers(self) -> int:
+        return len(self.value)  # all else says what was asked
+
     def check(self, release: Release) -> List[str]:
         """Replay the rule on the published values."""
         if len({part.shape for part in self.arrays().values()}) != 1:

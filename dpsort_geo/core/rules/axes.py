@@ -21,10 +21,11 @@ Array = np.ndarray
 MOST_TOGETHER = 1 << 20
 #: axes of a release: so many of categories, or one and time
 MOST_CATEGORICAL = 3
-#: columns of the points and of the counts in zones that readers get
-TAKEN_NAMES = frozenset(
-    ["geometry", "estimate", "low", "high", "reliable", "covered", "rate", "low_rate", "high_rate"]
-)
+#: columns of the points and of the counts in zones that readers get, and GeoPackage's own
+TAKEN_NAMES = (
+    "geometry", "fid", "estimate", "low", "high", "reliable", "covered", "rate", "low_rate",
+    "high_rate",
+)  # fmt: skip
 
 
 Axis = Union[CategoryAxis, TimeAxis]

@@ -68,6 +68,11 @@ class Measured:
         """The noisy integers by name."""
         return {name: getattr(self, name) for name in self.ARRAYS}
 
+    @property
+    def answers(self) -> int:
+        """How many noisy numbers it has."""
+        return sum(len(values) for values in self.arrays().values())
+
     def settings(self) -> Dict[str, int]:
         """The public integers by name."""
         return {name: getattr(self, name) for name in self.SETTINGS}

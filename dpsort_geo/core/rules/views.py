@@ -116,6 +116,10 @@ class ViewCounts(Measured):
     rate: Array
     value: Array
 
+    @property
+    def answers(self) -> int:
+        return len(self.value)  # all else says what was asked
+
     def part(self, view: int, first: int = 0, roots: int = 1) -> AdaptiveCounts:
         """What was asked under some roots of a view; indices with their roots."""
         here = (self.view == view) & (self.slice >= first) & (self.slice < first + roots)

@@ -1,6 +1,7 @@
 """The parameters of what and when: categories and a time, with their public values."""
 
 from qgis.core import (
+    QgsProcessingParameterBoolean,
     QgsProcessingParameterDateTime,
     QgsProcessingParameterEnum,
     QgsProcessingParameterField,
@@ -26,6 +27,7 @@ class AxisParameters(MakingParameters):
     START = "TIME_START"
     STOP = "TIME_STOP"
     STEP = "TIME_STEP"
+    UNDATED = "TIME_OTHER"
     #: the parameter of the layer whose fields the axes are, if there is one
     FIELDS_OF = ""
 
@@ -80,6 +82,15 @@ class AxisParameters(MakingParameters):
                     "outside of it. Dates outside go to the nearest stretch."
                 ),
             )
+        self.add(
+            QgsProcessingParameterBoolean(
+                self.UNDATED, tr("Time: a stretch for missing dates"), False
+            ),
+            tr(
+                "A stretch of its own for points whose date is missing or cannot be read; without "
+                "it they are refused."
+            ),
+        )
 
     def axes(self, parameters, context):
         """The axes that the parameters declare."""
@@ -92,6 +103,7 @@ class AxisParameters(MakingParameters):
             self.parameterAsDateTime(parameters, self.START, context).date(),
             self.parameterAsDateTime(parameters, self.STOP, context).date(),
             self.parameterAsEnum(parameters, self.STEP, context) if time else 0,
+            self.parameterAsBool(parameters, self.UNDATED, context),
         )
 
     def _categories(self, parameters, context):

@@ -140,7 +140,5 @@ def _cells(area, resolution):
 
 def comparison(n, area, method, axes=(), cell=None):
     """Rows of epsilon and typical error, as text."""
-    plans = [
-        (epsilon, expected(n, area, epsilon, method, axes, cell=cell)) for epsilon in CHOICES
-    ]
+    plans = [(epsilon, expected(n, area, epsilon, method, axes, cell=cell)) for epsilon in CHOICES]
     return [(number_text(epsilon), length(plan.expected_error)) for epsilon, plan in plans if plan]

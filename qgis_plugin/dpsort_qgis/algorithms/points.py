@@ -103,6 +103,7 @@ class PointsOutput:
         self.sink = None  # closes the file
         if not sign(self.target, metadata_of(release, title)):
             feedback.pushWarning(unsigned())
-        style = points_style(category_axis(self.axes))
-        styler = Styler(style, release, title, dated_axis(self.axes))
+        dated = dated_axis(self.axes)
+        style = points_style(category_axis(self.axes), dated)
+        styler = Styler(style, release, title, dated)
         styler.on_load(self.target, context, result_name(title, release.epsilon))

@@ -41,6 +41,14 @@ class AxesBox(QgsCollapsibleGroupBox):
         self.step.setObjectName("step")
         self.step.addItems(step_words())
         self.step.setToolTip(tr("Into which stretches time is cut."))
+        self.undated = QCheckBox(tr("A stretch for missing dates"), self)
+        self.undated.setObjectName("undated")
+        self.undated.setToolTip(
+            tr(
+                "A stretch of its own for points whose date is missing or cannot be read; without "
+                "it they are refused."
+            )
+        )
         this_year = QDate.currentDate().year()
         self.start, self.stop = (self._date(year) for year in (this_year, this_year + 1))
         self.add_category(form)
@@ -50,12 +58,14 @@ class AxesBox(QgsCollapsibleGroupBox):
             row.addWidget(widget)
         row.addWidget(self.stop)
         form.addRow("", row)
+        form.addRow("", self.undated)
         self.add_zones(form)
         for signal in (
             self.values.textChanged,
             self.step.currentIndexChanged,
             self.start.dateChanged,
             self.stop.dateChanged,
+            self.undated.toggled,
         ):
             signal.connect(self.refresh)
         self.setCollapsed(True)
@@ -95,6 +105,7 @@ class AxesBox(QgsCollapsibleGroupBox):
         """Let only that be changed which has a meaning now."""
         timed = bool(self.time_name())
         self.step.setEnabled(timed)
+        self.undated.setEnabled(timed)
         ranged = timed and STEPS[self.step.currentIndex()][1] is None
         for edit in (self.start, self.stop):
             edit.setEnabled(ranged)
@@ -117,6 +128,7 @@ class AxesBox(QgsCollapsibleGroupBox):
                 self.start.date(),
                 self.stop.date(),
                 self.step.currentIndex(),
+                self.undated.isChecked(),
             ), ""
         except BadInputError as error:
             return (), said(error)
@@ -127,6 +139,7 @@ class AxesBox(QgsCollapsibleGroupBox):
         self.step.setCurrentIndex(other.step.currentIndex())
         self.start.setDate(other.start.date())
         self.stop.setDate(other.stop.date())
+        self.undated.setChecked(other.undated.isChecked())
         if other.category_name() or other.time_name():
             self.setCollapsed(False)
 
@@ -138,6 +151,7 @@ class AxesBox(QgsCollapsibleGroupBox):
             "TIME_STEP": self.step.currentIndex() if timed else None,
             "TIME_START": self.start.date(),
             "TIME_STOP": self.stop.date(),
+            "TIME_OTHER": self.undated.isChecked(),
         }
 
 
@@ -206,6 +220,8 @@ class FieldAxesBox(AxesBox):
             words = f"{self.time_name()}: {self.step.currentText()}"
             if self.start.isEnabled():
                 words += f", {self.start.text()} – {self.stop.text()}"
+            if self.undated.isChecked():
+                words += ", " + tr("missing dates too")
             parts.append(words)
         return "; ".join(parts)
 

@@ -14,7 +14,8 @@ from dpsort_qgis._vendor.dpsort_geo.release import load
 from dpsort_qgis._vendor.dpsort_geo.rules.category_axis import CategoryAxis
 from dpsort_qgis._vendor.dpsort_geo.rules.time_axis import TimeAxis
 from dpsort_qgis.area import area_of_box
-from dpsort_qgis.axis_fields import slice_values
+from dpsort_qgis.axis_fields import end_of, slice_values
+from dpsort_qgis.planner import cell_of
 from dpsort_qgis.results import Styler, set_clock, set_project_times, set_times
 from qgis.core import (
     Qgis,
@@ -144,6 +145,19 @@ class Slicing(unittest.TestCase):
                 frame = clock.dateTimeRangeForFrameNumber(number)
                 self.assertEqual(shown_in(layer, frame, "at"), {start.date()}, (unit, number))
 
+    def test_the_last_stretch_ends_when_the_release_says(self):
+        axis = TimeAxis("at", "2026-01-01", "2026-01-01T18:00", every="6 hours")
+        self.assertEqual(end_of(axis), QDateTime(QDate(2026, 1, 1), QTime(18, 0)))
+        project = QgsProject()
+        set_project_times(axis, project)
+        span = project.timeSettings().temporalRange()
+        self.assertEqual((span.begin(), span.end()), (slice_values(axis)[0], end_of(axis)))
+        clock = QgsTemporalNavigationObject()
+        set_clock(axis, clock)
+        self.assertEqual(clock.totalFrameCount(), axis.size)
+        whole = TimeAxis("at", "2026-01-01", "2026-07-01")
+        self.assertEqual(end_of(whole), QDateTime(QDate(2026, 7, 1), QTime(0, 0)))
+
     def test_values_are_typed_and_never_read_from_the_layer(self):
         layer = city.dated(100)
         self.assertIn("everybody may see", refusal(layer, CATEGORY="type"))
@@ -257,7 +271,9 @@ class Planning(unittest.TestCase):
             CategoryAxis("what", ("burglary", "theft", "other")),
             TimeAxis("when", "2026-01-01", "2026-07-01", every="1 month"),
         )
-        wanted = plan_side(50000, box.side * box.metres, epsilon=1.0, axes=declared)
+        wanted = plan_side(
+            50000, box.side * box.metres, epsilon=1.0, axes=declared, cell=cell_of(box, 200)
+        )
         self.assertAlmostEqual(planned, wanted.expected_error)
         self.assertGreater(planned, 1.1 * self.plan()["EXPECTED_ERROR"])
         text = page.read_text(encoding="utf-8")

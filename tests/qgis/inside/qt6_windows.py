@@ -47,7 +47,9 @@ from dpsort_qgis.gui.release_dialog import ReleaseDialog
 from dpsort_qgis.report import _png
 
 square = np.array([[0, 0], [20000, 0], [20000, 20000], [0, 20000], [0, 0]], float)
-AREA = SimpleNamespace(side=20000.0, metres=1.0, rings=[square], box=(0, 0, 20000, 20000))
+AREA = SimpleNamespace(
+    side=20000.0, metres=1.0, rings=[square], box=(0, 0, 20000, 20000), order=lambda metres=None: 11
+)
 
 
 class Layer(QObject):
@@ -132,12 +134,21 @@ seen["planned"] = plan.card.figure.text()
 without = plan.epsilon.value()
 plan.axes.values.setText("burglary, theft, other")
 plan.axes.timed.setChecked(True)
+seen["stretches"] = [axis.labels[-1] for axis in plan.axes.axes()]
+plan.axes.undated.setChecked(True)
+seen["stretches with missing dates"] = [axis.labels[-1] for axis in plan.axes.axes()]
 seen["axes need more epsilon"] = plan.epsilon.value() > 1.2 * without
 seen["price of axes"] = plan.card.words.text()
 QTest.mouseClick(plan.findChild(QPushButton, "publish"), Qt.MouseButton.LeftButton)
 seen["handed on"] = handed == [(plan.epsilon.value(), plan.area, plan.axes)]
 publish.take(*handed[0])
 seen["taken"] = [publish.epsilon.value() == plan.epsilon.value(), publish.axes.values.text()]
+publish.axes.time.currentField = lambda: "day"
+publish.axes.refresh()
+seen["missing dates"] = [
+    publish.axes.undated.isEnabled(), publish.axes.parameters()["TIME_OTHER"],
+    publish.axes.words(),
+]  # fmt: skip
 
 book = ledger()
 book.debit("calls", "0.5", release=str(folder / "a.release.json"))
