@@ -201,11 +201,14 @@ def estimate_all(
     together = groups.covariance - np.diag(np.diag(groups.covariance))
     noise = sum(part.noise for part in parts)
     noise = noise + np.einsum("gz,gh,hz->z", np.array(held), together, np.array(held))
+    # leaves of all trees that one outline cuts err the same way
+    cut = sum(np.sqrt(part.cut) for part in parts) ** 2
     return Estimate(
         np.bincount(covered.zone, every.mass[covered.leaf] * covered.mass, zones),
         np.maximum(noise, 0.0),
+        cut,
         *(
             sum(getattr(part, name) for part in parts)
-            for name in ("cut", "outside", "unbiased", "unclaimed")
+            for name in ("outside", "unbiased", "unclaimed")
         ),
     )

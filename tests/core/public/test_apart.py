@@ -264,3 +264,12 @@ def test_a_rare_category_beside_one_apart_is_never_said_to_be_surely_nothing(rar
         nothing.append(high == 0)
     assert np.mean(held) >= 0.85
     assert not np.any(nothing)
+
+
+def test_what_an_outline_cuts_of_several_trees_errs_together():
+    decoded = decode(made())
+    blocks = zone_blocks(decoded, [WEST])
+    parts = [tree.estimate_in(blocks, 1).cut[0] for tree in decoded.read]
+    assert len(parts) > 1 and min(parts) > 0
+    together = decoded.estimate_in(blocks, 1).cut[0]
+    assert np.sqrt(together) == pytest.approx(np.sqrt(parts).sum())
