@@ -268,7 +268,7 @@ def test_a_rare_category_beside_one_apart_is_never_said_to_be_surely_nothing(rar
 
 def test_what_an_outline_cuts_of_several_trees_errs_together():
     decoded = decode(made())
-    blocks = zone_blocks(decoded, [WEST])
+    blocks = zone_blocks(decoded, [[WEST[0] * [0.55, 1.0]]])
     parts = [tree.estimate_in(blocks, 1).cut[0] for tree in decoded.read]
     assert len(parts) > 1 and min(parts) > 0
     together = decoded.estimate_in(blocks, 1).cut[0]
