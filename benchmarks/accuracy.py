@@ -28,6 +28,7 @@ from accuracy_tables import (
     hdpview_table,
     held_words,
     ideas_table,
+    low_classes,
     mean_of,
     resolution_table,
     table,
@@ -110,7 +111,7 @@ def zones_table(found: List[Dict[str, Any]]) -> str:
 
 def zones_words(found: List[Dict[str, Any]]) -> str:
     """The rows, by n and epsilon too, that are not between 85 and 97 %, of 30 zones or more."""
-    found = [row for row in found if row["zones"] >= 30]
+    every, found = len(found), [row for row in found if row["zones"] >= 30]
     high = [row for row in found if row["held"] > 0.97]
     low = sorted((row for row in found if row["held"] < 0.85), key=lambda row: row["held"])
     named = [
@@ -121,7 +122,8 @@ def zones_words(found: List[Dict[str, Any]]) -> str:
     words = (
         f"Of {len(found)} rows by n and epsilon with 30 intervals or more "
         f"{len(found) - len(high) - len(low)} lie between 85 and 97 %, {len(high)} above, "
-        f"{len(low)} below. Above are (n / epsilon):\n\n"
+        f"{len(low)} below; {every - len(found)} rows of inland districts with fewer intervals are "
+        "left out, of which chance alone puts many outside. Above are (n / epsilon):\n\n"
         + _named_together(high)
         + "\n\nThese are small zones at small n epsilon: a limit is a whole number "
         "and cannot go below 0, and of an empty-looking place the noise says little; and tables "
@@ -245,13 +247,14 @@ def runs(cases: Dict[str, Any]) -> str:
     return f"{sum(found['seeds'] for own in cases.values() for found in own.values())} runs"
 
 
-def main() -> None:
+def render() -> str:
+    """The page."""
     arena, exact = load("arena"), exact_ratios(load("exact"))
     added, hdpview, ideas = load("arena_added"), load("hdpview_public"), load("ideas")
     zones, resolution, axes = load("coverage_zones"), load("resolution"), load("axes")
     cases, judged = axes["cases"], axes["judged"]
     summary = arena["summary"]
-    page = PAGE.format(
+    return PAGE.format(
         cells=len(arena["cells"]),
         sets=len({cell["set"] for cell in arena["cells"]}),
         seeds=arena["seeds"],
@@ -287,6 +290,7 @@ def main() -> None:
         judged=axes_table(judged),
         judged_words=axes_verdicts(judged),
         judged_run=runs(judged),
+        judged_low=low_classes(judged),
         held_words=held_words(cases),
         ideas=ideas_table(ideas),
         ideas_n=f"{ideas['n']:,}",
@@ -295,9 +299,13 @@ def main() -> None:
         mask_words=mask_words(load("mask")),
         plan=plan_table(load("plan")["laws"]),
     )
-    (ROOT / "docs" / "accuracy.md").write_text(page)
+
+
+def main() -> None:
+    (ROOT / "docs" / "accuracy.md").write_text(render())
+    resolution = load("resolution")
     (own,) = (row for row in resolution["rows"] if row["pixels"] == 256)
-    write_readme(arena, own)
+    write_readme(load("arena"), own)
     print("written: docs/accuracy.md, README.md")
 
 

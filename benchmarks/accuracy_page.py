@@ -102,7 +102,8 @@ epsilon = 0.1 and 1 (`benchmarks/coverage.py`):
 The first class are the widest squares, the last the smallest. The formula takes what happens inside
 one cell to be independent of the next. Where the cells of the grid are wide for the data it is not:
 with very many points in one smooth peak that is only a few cells wide, the intervals hold the truth
-less often than they say. The default grids are far finer than that.
+less often than they say. The default grids are far finer than that. These squares overlap, so that
+some of them pass for a coast, and their intervals are 4 % wider by that.
 
 In the zones that people ask about (`benchmarks/coverage_zones.py`, {zones_run}), n and epsilon
 taken together. *Box*: published in a box, read as it is; *within*: the same release, read with
@@ -152,7 +153,11 @@ that counts for less where it is less than the interval reaches (half a percent 
 boroughs in a box at n = 3,000 and epsilon 0.1 go from 85 % to 75 %).
 
 The form of the limits along a coast was chosen on Great Britain and the United States, and judged
-on New York.
+on New York. Two rows stand at the edge. Boroughs in a box at n = 3,000 and epsilon 0.1: of 370
+further intervals (a side experiment, 74 releases) 79 % held. And boroughs within the land where the
+release has categories that are set apart: 80 % at epsilon 1 and 97 % at 0.1 (a side experiment, 40
+releases of all thefts by kind of place, 200 intervals each; 94 % in a box), as several trees cut
+the same shores and rivers, and each learns too little of how uneven the two sides are.
 
 ## Categories and dates
 
@@ -172,14 +177,17 @@ Sets that no constant was chosen on (the same benchmark, {judged_run}), with cat
 places of the world and of Europe by their population, places of the world in four classes of nearly
 the same size, and what people did in a room. One release a category and the flat table are harder
 rivals here: there are no dates, which the former leave out anyway, and the cells of the latter are
-so few that no noise drowns them.
+so few that no noise drowns them. It wins in every row: whoever knows the zones should declare them.
 
 {judged}
 
 {judged_words}
 
 In the last two sets no category has half of all points, so that all of them share the part of
-epsilon that categories have, while each of K separate releases has a whole epsilon.
+epsilon that categories have, while each of K separate releases has a whole epsilon. Classes of size
+whose intervals hold less often than 85 % of the time:
+
+{judged_low}
 
 What helped most is the rule that sets large categories *apart* (`core/public/apart.py`): one with
 half of all points, as the largest of each set above has, and then the next, if it has a third of
