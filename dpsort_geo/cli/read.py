@@ -160,12 +160,20 @@ def density(
 @confidence_option
 @_by
 @click.option("--per", metavar="COLUMN", help="Rates too: points for each of this column.")
+@click.option(
+    "--reliable",
+    type=float,
+    default=0.2,
+    show_default=True,
+    metavar="SHARE",
+    help="An estimate is reliable when half of its interval is at most this share of it.",
+)
 @view_options
 @zones_layer_option
 @writes("counting")
 def count(
     release: str, zones: str, out: str, confidence: float, by: Optional[str],
-    per: Optional[str], within: Optional[str], select: Tuple[str, ...],
+    per: Optional[str], reliable: float, within: Optional[str], select: Tuple[str, ...],
     zones_layer: Optional[str], as_json: bool,
 ) -> Optional[str]:  # fmt: skip
     """Estimate how many points lie in each polygon of ZONES, with intervals, into OUT.
@@ -177,7 +185,7 @@ def count(
     read = read_view(release, within, select)
     slices = by.split(",") if by else None
     frame = read_frame(zones, zones_layer)
-    counted = read.count_within(frame, confidence=confidence, by=slices, per=per)
+    counted = read.count_within(frame, confidence=confidence, by=slices, per=per, reliable=reliable)
     if out == "-":
         say_table(as_json, counted, per)
         return None

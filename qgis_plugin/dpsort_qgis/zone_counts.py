@@ -8,7 +8,6 @@ from qgis.core import QgsDistanceArea, QgsUnitTypes
 from ._vendor.dpsort_geo.errors import BadInputError
 from ._vendor.dpsort_geo.frame.zones import share_near, zone_rings
 from ._vendor.dpsort_geo.public.counts import (
-    RELIABLE,
     count_slices,
     count_table,
     covered_share,
@@ -30,10 +29,9 @@ class Rows:
     #: the share of the polygon that lies in the domain
     covered: np.ndarray
 
-    @property
-    def reliable(self):
-        """Whether half of the interval is at most a fifth of the estimate."""
-        return (self.high - self.low) / 2 <= RELIABLE * self.estimate
+    def reliable(self, share):
+        """Whether half of the interval is at most such a share of the estimate."""
+        return (self.high - self.low) / 2 <= share * self.estimate
 
 
 def count_rows(reading, polygons, crs, confidence, axes=()):

@@ -113,3 +113,10 @@ def test_order_and_resolution_together_are_refused(folder):
     words = ["plan", "--n", "10", "-e", "1", *BOX, "--order", "5", "--resolution", "9"]
     done = CliRunner().invoke(cli, words)
     assert "either --order or --resolution" in str(done.exception)
+
+
+@pytest.mark.parametrize(("share", "wanted"), [("0.000001", [False, False]), ("5", [True, True])])
+def test_how_wide_a_reliable_interval_may_be_is_the_readers_choice(folder, share, wanted):
+    words = ("count", "r.json", "zones.gpkg", "-", "--json", "--reliable", share)
+    zones = json.loads(run(folder, *words).stdout)["zones"]
+    assert [zone["reliable"] for zone in zones][:2] == wanted

@@ -16,6 +16,7 @@ from qgis.core import (
 )
 
 from .._vendor.dpsort_geo.errors import BadInputError
+from .._vendor.dpsort_geo.public.counts import RELIABLE
 from ..axis_fields import is_dated, slice_values
 from ..compat import UNCHECKED, field
 from ..declared_zones import polygons_each
@@ -47,6 +48,7 @@ class CountInPolygons(ReadingParameters):
     ICON = "count.svg"
     ZONES = "ZONES"
     CONFIDENCE = "LEVEL"  # as models have saved it
+    RELIABLE = "RELIABLE"
     BY_CATEGORY = "BY_CATEGORY"
     BY_TIME = "BY_TIME"
     OUTPUT = "OUTPUT"
@@ -96,13 +98,25 @@ class CountInPolygons(ReadingParameters):
             advanced=True,
         )
         self.add(
+            QgsProcessingParameterNumber(
+                self.RELIABLE,
+                tr("Reliable up to, in percent"),
+                QgsProcessingParameterNumber.Type.Double,
+                100 * RELIABLE,
+                minValue=0.1,
+                maxValue=1000,
+            ),
+            tr("An estimate is reliable when half of its limits is at most this share of it."),
+            advanced=True,
+        )
+        self.add(
             QgsProcessingParameterFeatureSink(
                 self.OUTPUT, tr("Published counts"), QgsProcessing.SourceType.TypeVectorPolygon
             ),
             tr(
                 "The polygons with the fields estimate, low, high, reliable (half of the limits is "
-                "within a fifth of the estimate), covered (the share of the polygon inside the "
-                "public area) and per_km2."
+                "within a fifth of the estimate, or the share that is asked for), covered (the "
+                "share of the polygon inside the public area) and per_km2."
             ),
         )
         self.add(
@@ -143,7 +157,8 @@ class CountInPolygons(ReadingParameters):
         density = np.divide(rows.estimate, area, out=np.zeros(area.size), where=area > 0)
         asked = [reading.release.axes[number] for number in axes]
         fields, kept = _fields(source.fields(), asked)
-        table = _attributes(features, kept, asked, rows, density)
+        reliable = rows.reliable(self.parameterAsDouble(parameters, self.RELIABLE, context) / 100)
+        table = _attributes(features, kept, asked, rows, reliable, density)
         title = title_of(self.parameterAsFile(parameters, self.RELEASE, context))
         looks, results = _looks(asked, rows, density), {}
         for name, kind in (
@@ -224,7 +239,7 @@ def _fields(own, asked):
     return fields, kept
 
 
-def _attributes(features, kept, asked, rows, density):
+def _attributes(features, kept, asked, rows, reliable, density):
     """All attributes of each row; a polygon outside of the domain has no count: null."""
     values = [slice_values(axis) for axis in asked]
     numbers = np.column_stack([rows.estimate, rows.low, rows.high]).round(1).tolist()
@@ -234,7 +249,7 @@ def _attributes(features, kept, asked, rows, density):
         labels = [known[label[row]] for known, label in zip(values, rows.labels)]
         counted = [None if one != one else one for one in numbers[row]]
         covered = round(float(rows.covered[row]), 3)
-        last = [int(rows.reliable[row]), covered, float(density[row])]
+        last = [int(reliable[row]), covered, float(density[row])]
         last = [None, covered, None] if counted[0] is None else last
         table.append([own[column] for column in kept] + labels + counted + last)
     return table

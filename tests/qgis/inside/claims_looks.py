@@ -33,6 +33,12 @@ class Drawing(unittest.TestCase):
     def setUpClass(cls):
         cls.release = publish(city.calls(3000))["RELEASE"]
 
+    def test_how_wide_reliable_limits_may_be_is_the_readers_choice(self):
+        zones = zones_of(rectangle(13.2, 52.38, 13.4, 52.62), rectangle(13.4, 52.38, 13.6, 52.62))
+        for share, wanted in ((0.1, 0), (1000, 1)):
+            layer = loaded("countinpolygons", RELEASE=self.release, ZONES=zones, RELIABLE=share)
+            self.assertEqual([one["reliable"] for one in layer.getFeatures()], [wanted] * 2)
+
     def test_five_polygons_have_no_more_classes_than_five_with_round_limits_and_a_unit(self):
         edges = [13.2, 13.3, 13.35, 13.4, 13.5, 13.6]
         shapes = [rectangle(a, 52.38, b, 52.62) for a, b in zip(edges, edges[1:])]
