@@ -17,8 +17,9 @@ categories alone, were only judged; of two of them no category has half of all p
 Results are kept in benchmarks/results/axes.json. Runs can be cut short: what is done is kept in
 build/axes.jsonl and not done again.
 
-    python benchmarks/axes.py              24 seeds, 16 of the sets that are only judged
-    python benchmarks/axes.py --minutes 8  as much as that allows, and a report of what is done
+    python benchmarks/axes.py               24 seeds, 16 of the sets that are only judged
+    python benchmarks/axes.py --minutes 8   as much as that allows, and a report of what is done
+    python benchmarks/axes.py --only slices what the file says of others stays
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ SEEDS, JUDGED_SEEDS = 24, 16
 #: axes of a table, and those of the truth that are summed for it
 TABLES = {"zone x category": [0], "zone x time": [1], "zone x category x time": [0, 1]}
 SUMMED = {"zone x category": 2, "zone x time": 1, "zone x category x time": ()}
-#: sets with one release a slice too, which takes hundreds of releases; one seed
-SLICED = ("thefts by month", "earthquakes by two years")
+#: sets with one release a slice too, which takes hundreds of releases, with so many seeds
+SLICED, SLICED_SEEDS = ("thefts by month", "earthquakes by two years"), 10
 #: releases with the zones declared, beside as many without
 DECLARED = 4
 
@@ -214,9 +215,9 @@ def maps(case: Case, epsilon: str, rng: Any, true: np.ndarray) -> float:
     return work / true.sum()
 
 
-def run_slices(case: Case, epsilon: str) -> Dict[str, Any]:
+def run_slices(case: Case, epsilon: str, seed: int) -> Dict[str, Any]:
     """One release a category and bin, each at epsilon."""
-    rng = np.random.default_rng([99, int(1000 * float(epsilon)), case.x.size, case.shape[1]])
+    rng = np.random.default_rng([99 + seed, int(1000 * float(epsilon)), case.x.size, case.shape[1]])
     everything, _, joint = truth(case)
     what, when = case.slices
     total = np.zeros((2**LEVEL, 2**LEVEL))
@@ -331,59 +332,83 @@ def case_of(name: str) -> Case:
     return {**CASES, **JUDGED}[name]()
 
 
-def work(task: Tuple[str, str, int]) -> Dict[str, Any]:
-    name, epsilon, seed = task
-    case = case_of(name)
-    if seed > SEEDS:
-        return {"task": task, **run_declared(case, epsilon, seed)}
-    return {
-        "task": task,
-        **(run(case, epsilon, seed) if seed < SEEDS else run_slices(case, epsilon)),
-    }
+#: what a task does, and the first of its seeds
+KINDS: Dict[str, Tuple[Callable[[Case, str, int], Dict[str, Any]], int]] = {
+    "run": (run, 0),
+    "declared": (run_declared, SEEDS + 1),
+    "slices": (run_slices, 0),
+}
+
+
+def work(task: Tuple[str, str, str, int]) -> Dict[str, Any]:
+    what, name, epsilon, seed = task
+    do, first = KINDS[what]
+    return {"task": task, **do(case_of(name), epsilon, first + seed)}
+
+
+def all_tasks() -> List[List[Any]]:
+    tasks: List[List[Any]] = []
+    for seed in range(SEEDS):
+        names = [*CASES, *(JUDGED if seed < JUDGED_SEEDS else ())]
+        tasks += [["run", *one, seed] for one in product(names, EPSILONS)]
+    tasks += [["declared", *one] for one in product(CASES, EPSILONS, range(DECLARED))]
+    return tasks + [["slices", *one] for one in product(SLICED, EPSILONS, range(SLICED_SEEDS))]
+
+
+def update(kept: Dict[str, Any], found: Dict[str, Any]) -> None:
+    """What was found in the place of what was kept, part by part."""
+    for key, value in found.items():
+        if isinstance(value, dict) and key in kept:
+            update(kept[key], value)
+        else:
+            kept[key] = value
+
+
+def report(name: str, epsilon: str, found: Dict[str, Any]) -> None:
+    total, maps_, joint = found["total"], found["categories"], found["joint"]
+    print(f"{name}, epsilon {epsilon}, {found['seeds']} seeds:")
+    print(f"  map of all / without axes        {total['ours'] / total['without axes']:.2f}")
+    one = maps_["one release a category"]
+    print(f"  maps of categories / one release {maps_['ours'] / one:.2f}")
+    print(f"  counts / flat table              {joint['ours'] / joint['flat table']:.2f}")
+    if "one release a slice" in joint:
+        ratio = joint["ours"] / joint["one release a slice"]
+        print(f"  counts / one release a slice     {ratio:.2f}")
+    if "declared" in found:
+        with_, without = found["declared"]["declared"], found["declared"]["maps"]
+        ratios = (with_[part] / without[part] for part in ("joint", "total"))
+        print("  zones declared: counts, map of all  " + ", ".join(f"{r:.2f}" for r in ratios))
+    for table, shares in found["held"].items():
+        words = ", ".join(f"{size}: {100 * share:.0f}" for size, share in shares.items())
+        print(f"  {table} intervals hold (%)  {words}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float)
+    parser.add_argument("--only", choices=list(KINDS))
     parser.add_argument("--log", type=Path, default=ROOT / "build" / "axes.jsonl")
     given = parser.parse_args()
     if not DATA.is_dir():
         print(f"left out: no folder {DATA.name} beside the project")
         return
-    tasks = [
-        [name, epsilon, seed]
-        for seed in range(SEEDS)
-        for name in [*CASES, *(JUDGED if seed < JUDGED_SEEDS else ())]
-        for epsilon in EPSILONS
-    ]
-    more = range(SEEDS + 1, SEEDS + 1 + DECLARED)
-    tasks += [[name, epsilon, seed] for seed, name, epsilon in product(more, CASES, EPSILONS)]
-    tasks += [[name, epsilon, SEEDS] for name, epsilon in product(SLICED, EPSILONS)]
+    tasks = [task for task in all_tasks() if given.only in (None, task[0])]
     done = carry_on(given.log, tasks, work, given.minutes)
-    kept: Dict[str, Any] = {}
-    for name, epsilon in product([*CASES, *JUDGED], EPSILONS):
-        some = [one for one in done if one["task"][:2] == [name, epsilon]]
-        if len(some) < 2:
-            continue
-        parts = [{key: one[key] for key in one if key != "task"} for one in some]
-        kept.setdefault(name, {})[epsilon] = found = {**mean(parts)}
-        found["seeds"] = sum("categories" in part for part in parts)
-        total, maps_, joint = found["total"], found["categories"], found["joint"]
-        print(f"{name}, epsilon {epsilon}, {found['seeds']} seeds:")
-        print(f"  map of all / without axes        {total['ours'] / total['without axes']:.2f}")
-        one = maps_["one release a category"]
-        print(f"  maps of categories / one release {maps_['ours'] / one:.2f}")
-        print(f"  counts / flat table              {joint['ours'] / joint['flat table']:.2f}")
-        if "declared" in found:
-            with_, without = found["declared"]["declared"], found["declared"]["maps"]
-            ratios = (with_[part] / without[part] for part in ("joint", "total"))
-            print("  zones declared: counts, map of all  " + ", ".join(f"{r:.2f}" for r in ratios))
-        for table, shares in found["held"].items():
-            words = ", ".join(f"{size}: {100 * share:.0f}" for size, share in shares.items())
-            print(f"  {table} intervals hold (%)  {words}")
     where = ROOT / "benchmarks" / "results" / "axes.json"
-    judged_cases = {name: kept.pop(name) for name in JUDGED if name in kept}
-    where.write_text(json.dumps({"cases": kept, "judged": judged_cases}, indent=1) + "\n")
+    groups = {"cases": CASES, "judged": JUDGED}
+    kept = json.loads(where.read_text()) if given.only else {group: {} for group in groups}
+    for group, names in groups.items():
+        for name, epsilon in product(names, EPSILONS):
+            some = [one for one in done if one["task"][1:3] == [name, epsilon]]
+            if len(some) < 2:
+                continue
+            found = mean([{key: one[key] for key in one if key != "task"} for one in some])
+            for what, title in (("run", "seeds"), ("slices", "slice seeds")):
+                if seeds := sum(one["task"][0] == what for one in some):
+                    found[title] = seeds
+            update(kept[group].setdefault(name, {}).setdefault(epsilon, {}), found)
+            report(name, epsilon, kept[group][name][epsilon])
+    where.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":
