@@ -26,9 +26,9 @@ from .words import list_examples, say
 def inspect(file: str, as_json: bool) -> None:
     """Print the privacy statement of FILE: a release, or points written from one."""
     facts = _collect_facts(file)
-    width = max(map(len, facts)) + 1
-    text = "\n".join(f"{key + ':':<{width}}  {_shown(value)}" for key, value in facts.items())
-    say(as_json, facts, text)
+    shown = {key: _shown(key, value) for key, value in facts.items() if value is not None}
+    width = max(map(len, shown)) + 1
+    say(as_json, facts, "\n".join(f"{key + ':':<{width}}  {own}" for key, own in shown.items()))
 
 
 @click.command(
@@ -48,11 +48,21 @@ def verify(release: str, as_json: bool) -> None:
     say(as_json, {"verified": True, "checks": checks}, "\n".join(f"ok  {line}" for line in checks))
 
 
-def _shown(value: Any) -> str:
-    """Numbers with thousands, as people write them; axes in a line."""
-    if isinstance(value, list):
+def _shown(key: str, value: Any) -> str:
+    """Numbers with thousands and units, as people write them; axes in a line."""
+    if key == "axes":
         return "; ".join(map(_axis_words, value)) or "none"
+    if key == "ledger" and isinstance(value, bool):
+        return _ledger_words(value)
+    if key == "expected_error" and isinstance(value, (int, float)) and value > 0:
+        from ..core.accuracy import length_words
+
+        return f"about {length_words(value)}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _ledger_words(debited: bool) -> str:
+    return "debited" if debited else "not debited"
 
 
 def _axis_words(axis: Dict[str, Any]) -> str:
@@ -82,6 +92,6 @@ def _collect_facts(file: str) -> Dict[str, Any]:
             "domain": str(domain),
             "axes": [axis.to_dict() for axis in release.axes],
             "measurements": release.measured.answers,
-            "ledger": "debited" if release.ledger else "not debited",
+            "ledger": _ledger_words(release.ledger),
         }
     return read_statement(file)

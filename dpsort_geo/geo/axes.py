@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Array = np.ndarray
 
+#: so many chosen values are named
+_SOME = 6
+
 
 def axis_number(axes: Sequence[Axis], name: str) -> int:
     """The axis that a name means; "time" is the one with dates, whatever its column is called."""
@@ -84,6 +87,21 @@ def _label(value: Any) -> str:
     if isinstance(value, (float, np.floating)) and value.is_integer():
         return str(int(value))
     return OTHER if pd.api.types.is_scalar(value) and pd.isna(value) else str(value)
+
+
+def slice_words(axes: Sequence[Axis], chosen: Mapping[int, Sequence[int]]) -> Dict[str, str]:
+    """What is chosen of each axis: its values, or the first and the last where they follow."""
+    found = {}
+    for number, own in chosen.items():
+        axis = axes[number]
+        labels = [axis.labels[one] for one in own]
+        words = ", ".join(labels[:_SOME])
+        if len(own) > _SOME:
+            words += f" and {len(own) - _SOME} more"
+        if isinstance(axis, TimeAxis) and len(own) > 2 and own[-1] - own[0] == len(own) - 1:
+            words = f"{labels[0]} to {labels[-1]}"
+        found[axis.name] = words
+    return found
 
 
 class SeriesFrame(gpd.GeoDataFrame):

@@ -173,8 +173,8 @@ class Facts:
         """The same in words."""
         return accuracy.accuracy_words(self.release, self.domain.side)
 
-    def slice_words(self) -> str:
-        """Which slices of the release these are; nothing where it is all of it."""
+    def slice_words(self, named: bool = True) -> str:
+        """Which slices of the release these are, with their axes; nothing where it is all of it."""
         return ""
 
     def label(

@@ -308,12 +308,9 @@ class GeoSlice(Release):
             "further off, as the intervals of its counts tell."
         )
 
-    def slice_words(self) -> str:
-        axes = self.release.axes
-        return "; ".join(
-            f"{axes[axis].name}: " + ", ".join(axes[axis].labels[one] for one in own[:6])
-            for axis, own in self.chosen.items()
-        )
+    def slice_words(self, named: bool = True) -> str:
+        parts = axes.slice_words(self.release.axes, self.chosen)
+        return "; ".join(f"{name}: {own}" if named else own for name, own in parts.items())
 
     def __str__(self) -> str:
         points = "1 point" if self.n == 1 else f"{self.n:,} points"

@@ -73,9 +73,9 @@ def make_page(
         shown, summary = _zones(release, sheet, zones, label, per)
     promise = promise_words(release.statement())
     promise.how.append(release.error_words())
-    which = release.slice_words()
+    which = release.slice_words(named=False)
     return Page(
-        title or f"Protected {people}" + (f", {which}" if which else ""),
+        title or f"Protected {people}" + (f": {which}" if which else ""),
         facts,
         promise,
         {**data, **shown},

@@ -120,3 +120,15 @@ def test_how_wide_a_reliable_interval_may_be_is_the_readers_choice(folder, share
     words = ("count", "r.json", "zones.gpkg", "-", "--json", "--reliable", share)
     zones = json.loads(run(folder, *words).stdout)["zones"]
     assert [zone["reliable"] for zone in zones][:2] == wanted
+
+
+def test_a_file_of_points_is_inspected_in_the_same_words_as_its_release(folder):
+    run(folder, "points", "r.json", "inspected.gpkg")
+    lines = dict(
+        line.split(":", 1) for line in run(folder, "inspect", "inspected.gpkg").stdout.splitlines()
+    )
+    assert lines["ledger"].strip() == "not debited"
+    assert lines["expected_error"].strip().startswith("about ")
+    assert lines["expected_error"].strip().endswith(" m")
+    facts = json.loads(run(folder, "inspect", "inspected.gpkg", "--json").stdout)
+    assert facts["ledger"] is False and facts["expected_error"] > 0

@@ -116,10 +116,18 @@ def test_a_slice_says_that_it_is_one_and_no_error_that_is_not_its_own(tmp_path):
     page = tmp_path / "slice.html"
     one.to_map(page)
     text = page.read_text()
-    assert "<title>Protected points, ward: 2; when: 2026-03</title>" in text
+    assert "<title>Protected points: 2; 2026-03</title>" in text
     assert "typically" not in text
     one.to_geojson(tmp_path / "slice.geojson")
     assert '"slice": "ward: 2; when: 2026-03"' in (tmp_path / "slice.geojson").read_text()
+
+
+def test_a_slice_is_called_by_its_first_and_last_month():
+    assert RELEASE.select(time="2026").slice_words() == "when: 2026-01 to 2026-12"
+    odd = RELEASE.select(time=["2026-01", "2026-02", "2026-05"], ward=[1, 3])
+    assert odd.slice_words() == "ward: 1, 3; when: 2026-01, 2026-02, 2026-05"
+    many = RELEASE.select(time=[f"2026-{month:02d}" for month in (1, 2, 3, 4, 5, 6, 8, 9)])
+    assert many.slice_words().endswith("2026-06 and 2 more")
 
 
 def test_a_release_says_how_it_is_read():
