@@ -133,16 +133,13 @@ def zones_words(found: List[Dict[str, Any]]) -> str:
     if not named:
         return words + "None is below."
     words += (
-        "Below are the rows that follow. In a box at small n epsilon estimates along a coast are "
-        "too low, as mass of the shore is spread over the water, and nearly all misses are above; "
-        "`within` mends that. For rows with a mask that reason does not hold (misses are on both "
-        "sides). Of 34 other releases of the row with a mask, n = 3,000, epsilon = 0.1 (a side "
-        "experiment) 90 % of 170 intervals held, so the row is mostly chance; but in the densest "
-        "borough 79 %, whose estimate is 7 % low, as the isotonic step lends mass of dense places "
-        "to empty ones. Hexagons in New York are asked of one release a row; of ten others each (a "
-        "side experiment) 85.3 to 89.3 % of those at n = 1,000,000 held, and 87.1 % of those at "
-        "40,000: inside, but at the edge, and we believe for the reason given below for the street "
-        "grid."
+        "Below are the rows that follow. Of 34 other releases of the row of boroughs with a mask, "
+        "n = 3,000, epsilon = 0.1 (a side experiment), 90 % of 170 intervals held, so it is mostly "
+        "chance; but in the densest borough 79 %, whose estimate is 7 % low, as the isotonic step "
+        "lends mass of dense places to empty ones. Hexagons in New York are asked of one release "
+        "a row; of ten others each (a side experiment) 85.3 to 89.3 % of those at n = 1,000,000 "
+        "held, and 87.1 % of those at 40,000: inside, but at the edge, and we believe for the "
+        "reason given below for the street grid."
     )
     return words + "\n\n" + "\n".join(named)
 

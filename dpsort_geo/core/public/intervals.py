@@ -47,7 +47,7 @@ LEAST_UNEVENNESS = 0.02
 LEAST_DRAWN, USUALLY_UNEVEN, VERY_UNEVEN = 0.5, 0.2, 0.3
 #: a table that holds less than the first share of all mass says nothing about coasts; from the
 #: second on, all that it leaves out is taken for empty
-SOME_MASS, NEARLY_ALL = 0.5, 0.9
+SOME_MASS, NEARLY_ALL = 0.5, 0.8
 #: zones of one table share at most such a part of the smaller one, as outlines drawn twice do;
 #: so many tables are told apart, and a zone that is in none of them claims nothing
 SLIVER, MOST_TABLES = 0.05, 8
