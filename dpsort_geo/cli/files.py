@@ -95,9 +95,9 @@ def _holds(read: Callable[[str], Any], path: str) -> bool:
     return True
 
 
-def check_ending(out: str, *endings: str, instead: str = "") -> None:
+def check_ending(out: str, *endings: str) -> None:
     """Refuse a file whose name says that it is something else."""
     if out == "-" or out.lower().endswith(endings):
         return
     listed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
-    raise BadInputError(f"{out} should end in {listed}{instead}.")
+    raise BadInputError(f"{out} should end in {listed}.")

@@ -9,10 +9,10 @@ from typing import Any, Callable, Iterator, Optional, Tuple
 
 import click
 
-from ..core.atomic import check_target
+from ..core.atomic import check_release_name, check_target
 from ..core.errors import AnotherNameError, BadInputError, hide_secrets
 from .arguments import Count, make_axes, make_domain, make_rows
-from .files import check_ending, read_frame, refuse_to_overwrite
+from .files import read_frame, refuse_to_overwrite
 from .ledger import choose_ledger
 from .options import (
     axes_options,
@@ -234,7 +234,7 @@ def _check_target(points: str, out: str, overwrite: bool) -> None:
     """Refuse a target that cannot be written before epsilon is spent on it."""
     if out == "-":
         return
-    check_ending(out, ".json", instead=": a release is JSON, and files are made from it afterwards")
+    check_release_name(out)
     check_target(out)
     refuse_to_overwrite(out, points, silent=(), overwrite=overwrite)
 

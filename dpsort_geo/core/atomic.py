@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator, Union
 
-from .errors import BadInputError
+from .errors import BadInputError, hide_secrets
 
 PathLike = Union[str, "os.PathLike[str]"]
 
@@ -52,6 +52,18 @@ def replacing(path: PathLike, overwrite: bool = True) -> Iterator[Path]:
             target.parent.glob(f"{glob.escape(part.name)}*") if target.parent.is_dir() else ()
         ):
             left.unlink(missing_ok=True)
+
+
+def check_release_name(path: PathLike) -> None:
+    """Refuse to call a release what it is not.
+
+    >>> check_release_name("calls.release.json")
+    """
+    if not os.fspath(path).lower().endswith(".json"):
+        raise BadInputError(
+            f"{hide_secrets(os.fspath(path))} should end in .json: a release is JSON, and files "
+            "are made from it afterwards."
+        )
 
 
 def check_target(path: PathLike, *inputs: PathLike) -> None:

@@ -18,7 +18,7 @@ from typing import (
 
 import numpy as np
 
-from ...core.atomic import TakenError, check_target
+from ...core.atomic import TakenError, check_release_name, check_target
 from ...core.errors import BadInputError, PrivacyWarning
 from ...core.frame.area import ledger_text
 from ...core.private.cells import Cells
@@ -174,6 +174,7 @@ def publish(
     source = source_of(points, layer)
     book, name = open_ledger(ledger, dataset, points, source, another_name)
     if save is not None:
+        check_release_name(save)
         check_target(save, *(path.partition("|layername=")[0] for path in source or ()))
         if not overwrite and os.path.exists(save):
             raise BadInputError(f"{save} is there already: give another name, or overwrite=True.")

@@ -55,6 +55,13 @@ def test_a_copy_under_another_name_is_refused_unless_told(own, tmp_path):
     assert (own.spent("trips"), own.spent("rides")) == (2, 1)
 
 
+@pytest.mark.parametrize("name", ["trips.geojson", "trips.gpkg", "trips"])
+def test_a_release_is_not_saved_under_the_name_of_something_else(own, tmp_path, name):
+    with pytest.raises(dp.BadInputError, match="should end in .json"):
+        dp.publish(FRAME, 1, DOMAIN, ledger=True, dataset="trips", save=tmp_path / name)
+    assert not own.entries() and not list(tmp_path.glob("trips*"))
+
+
 def test_a_release_is_saved_at_once_and_the_ledger_tells_where(own, tmp_path):
     out = tmp_path / "trips.release.json"
     made = dp.publish(FRAME, 1, DOMAIN, ledger=True, dataset="trips", save=out)
