@@ -54,6 +54,8 @@ class Plan:
     #: side of a cell, and what it is when no resolution is stated; None where no grid was given
     cell: Optional[float] = None
     default_cell: Optional[float] = None
+    #: the expected error when no resolution is stated
+    default_error: Optional[float] = None
     #: "replace", or "add-remove" where the number of points is noisy too
     neighbours: str = "replace"
     #: what to protect, side by side (`choices.UnitChoice`), and what the other relation costs
@@ -145,7 +147,11 @@ class Plan:
                 f" Cells are {own} wide; with a resolution stated nothing is spent below it, and "
                 "what is read at that size or coarser is nearer to the truth."
             )
-        return f" Cells are {own} wide, {default} without a resolution; read nothing smaller."
+        off = "" if self.default_error is None else self._length(self.default_error)
+        instead = f" (a point is then off by about {off})" if off else ""
+        return (
+            f" Cells are {own} wide, {default} without a resolution{instead}; read nothing smaller."
+        )
 
     def _length(self, *lengths: float) -> str:
         return length_words(*lengths, units=self.units)

@@ -117,6 +117,9 @@ def test_a_plan_with_a_noisy_n_has_the_share_that_such_a_release_has():
 def test_the_error_to_expect_knows_how_coarse_the_cells_are():
     fine, coarse = (dp.plan(50_000, 1, DOMAIN, resolution=r) for r in (50, 10_000))
     assert coarse.expected_error > 10 * fine.expected_error
+    usual = dp.plan(50_000, 1, DOMAIN)
+    assert coarse.default_error == usual.expected_error and usual.default_error is None
+    assert "without a resolution (a point is then off by about" in str(coarse)
     release = dp.publish(clumped(50_000), 1, DOMAIN, resolution=10_000)
     assert release.expected_error == pytest.approx(coarse.expected_error, rel=0.01)
     with pytest.raises(dp.BadInputError, match="as coarse as the whole domain"):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Mapping, Optional, Sequence, Tuple
 
 from ...core import planning
-from ...core.accuracy import relation_gain, share_of_all
+from ...core.accuracy import expected_error, relation_gain, share_of_all
 from ...core.choices import compare_units, plan_relation
 from ...core.errors import BadInputError
 from ...core.rules import mechanism_of
@@ -63,13 +63,18 @@ def plan(
     made = plan_relation(
         n, domain.side, epsilon, target_error, method, protects, axes, neighbours, cell=cell
     )
-    made = replace(made, cell=asked.cell_size, default_cell=domain.cell_size)
+    made = replace(made, cell=cell, default_cell=domain.cell_size)
+    # what a replacement's epsilon would be that the map of all points is as good with
+    rate = made.epsilon * made.share * relation_gain(method, neighbours)
+    if resolution is not None:
+        usual = expected_error(n, rate, domain.side, method, domain.cell_size)
+        made = replace(made, default_error=usual)
     if persons is not None or max_points is not None or person_days is not None:
-        rate = made.epsilon * made.share
+        part = made.epsilon * made.share
         made = replace(
             made,
             choices=compare_units(
-                n, domain.side, rate, method, persons, max_points, person_days, cell=cell
+                n, domain.side, part, method, persons, max_points, person_days, cell=cell
             ),
         )
     if zones is None:
@@ -78,8 +83,7 @@ def plan(
 
     if axes:
         made = replace(made, table=table_words(zones, asked, axes, n, made.epsilon, neighbours))
-    # counts of all points are read from their map, which has this much of a replacement's epsilon
-    rate = made.epsilon * made.share * relation_gain(method, neighbours)
+    # counts of all points are read from their map
     worth = max(float(f"{rate:.6g}"), float(LEAST_EPSILON))
     return replace(made, zones=expected_intervals(zones, n, worth, asked, method))
 
