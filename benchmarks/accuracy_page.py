@@ -103,7 +103,7 @@ The first class are the widest squares, the last the smallest. The formula takes
 one cell to be independent of the next. Where the cells of the grid are wide for the data it is not:
 with very many points in one smooth peak that is only a few cells wide, the intervals hold the truth
 less often than they say. The default grids are far finer than that. These squares overlap, so that
-some of them pass for a coast, and their intervals are 4 % wider by that.
+some of them pass for a coast, and their intervals are 5 % wider by that.
 
 In the zones that people ask about (`benchmarks/coverage_zones.py`, {zones_run}), n and epsilon
 taken together. *Box*: published in a box, read as it is; *within*: the same release, read with
