@@ -5,6 +5,7 @@ import datetime
 from qgis.core import (
     Qgis,
     QgsDateTimeRange,
+    QgsExpression,
     QgsInterval,
     QgsLayerMetadata,
     QgsProcessingLayerPostProcessorInterface,
@@ -21,8 +22,15 @@ from .i18n import exact_text, tr
 from .promise import statement_text
 from .style import tidy_legend
 
-#: days of the shortest month and year
-_SHORTEST = {"month": 28, "year": 365}
+#: of the shortest month and year
+_SECONDS = {
+    "minute": 60,
+    "hour": 3600,
+    "day": 86400,
+    "week": 7 * 86400,
+    "month": 28 * 86400,
+    "year": 365 * 86400,
+}
 #: QGIS does not own a post-processor, so somebody has to keep it alive until it was called
 _ALIVE = []
 
@@ -108,18 +116,20 @@ def category_axis(axes):
 
 
 def set_times(layer, axis):
-    """Temporal properties: each feature lasts as long as its stretch of time.
+    """Temporal properties: each feature lasts as long as its stretch of time, but for a second.
 
     QGIS takes a month for 30 days and a year for 365 and a quarter, so that February would last
-    into March; they last as long as the shortest of them.
+    into March; they last as long as the shortest of them. Not the field itself but an expression
+    that no file can answer: a file compares texts, and with a newer GDAL the 00:00:00 of the next
+    stretch lies before the 00:00:00.000 at which a frame ends.
     """
     count, unit = axis.every.split()
-    days = _SHORTEST.get(unit)
+    seconds = int(count) * _SECONDS[unit] - 1
+    start = f"to_datetime({QgsExpression.quotedColumnRef(axis.name)})"
     times = layer.temporalProperties()
-    times.setMode(Qgis.VectorTemporalMode.FeatureDateTimeInstantFromField)
-    times.setStartField(axis.name)
-    times.setFixedDuration(float(count) * (days or 1))
-    times.setDurationUnits(time_unit("day" if days else unit))
+    times.setMode(Qgis.VectorTemporalMode.FeatureDateTimeStartAndEndFromExpressions)
+    times.setStartExpression(start)
+    times.setEndExpression(f"{start} + to_interval('{seconds} seconds')")
     times.setIsActive(True)
 
 

@@ -107,8 +107,10 @@ class Slicing(unittest.TestCase):
         styler.postProcessLayer(layer, context, city.Listener())
         times = layer.temporalProperties()
         self.assertTrue(times.isActive())
-        self.assertEqual(times.mode(), Qgis.VectorTemporalMode.FeatureDateTimeInstantFromField)
-        self.assertEqual(times.startField(), "day")
+        self.assertEqual(
+            times.mode(), Qgis.VectorTemporalMode.FeatureDateTimeStartAndEndFromExpressions
+        )
+        self.assertIn('"day"', times.startExpression())
         self.assertEqual(
             {category.value() for category in layer.renderer().categories()},
             {"burglary", "theft", "other"},
@@ -144,6 +146,21 @@ class Slicing(unittest.TestCase):
             for number, start in enumerate(slice_values(axis)):
                 frame = clock.dateTimeRangeForFrameNumber(number)
                 self.assertEqual(shown_in(layer, frame, "at"), {start.date()}, (unit, number))
+
+    def test_a_frame_of_a_file_shows_its_own_stretch_too(self):
+        axis = TimeAxis("day", "2026-01-01", "2026-07-01")
+        layer = city.dated(12, kind="datetime")
+        for number, feature in enumerate(layer.getFeatures()):
+            start = slice_values(axis)[number % axis.size]
+            layer.dataProvider().changeAttributeValues({feature.id(): {2: start}})
+        path = city.saved(layer, FOLDER / "stretches.gpkg")
+        saved = QgsVectorLayer(str(path), "stretches", "ogr")
+        set_times(saved, axis)
+        clock = QgsTemporalNavigationObject()
+        set_clock(axis, clock)
+        for number, start in enumerate(slice_values(axis)):
+            frame = clock.dateTimeRangeForFrameNumber(number)
+            self.assertEqual(shown_in(saved, frame), {start.date()}, number)
 
     def test_the_last_stretch_ends_when_the_release_says(self):
         axis = TimeAxis("at", "2026-01-01", "2026-01-01T18:00", every="6 hours")

@@ -163,6 +163,8 @@ def by_ogr(driver, name, kind="text", options=(), query=""):
             table.CreateFeature(row)
         table.CommitTransaction()
         table = source = None
+        if not path.exists():
+            raise RuntimeError(f"GDAL wrote no {name}")
         return QgsVectorLayer(f"{path}{query}", "who", "ogr")
 
     return opened
