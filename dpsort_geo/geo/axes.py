@@ -98,7 +98,8 @@ def slice_words(axes: Sequence[Axis], chosen: Mapping[int, Sequence[int]]) -> Di
         words = ", ".join(labels[:_SOME])
         if len(own) > _SOME:
             words += f" and {len(own) - _SOME} more"
-        if isinstance(axis, TimeAxis) and len(own) > 2 and own[-1] - own[0] == len(own) - 1:
+        follow = len(own) > 2 and own[-1] - own[0] == len(own) - 1
+        if isinstance(axis, TimeAxis) and follow and labels[-1] != OTHER:
             words = f"{labels[0]} to {labels[-1]}"
         found[axis.name] = words
     return found

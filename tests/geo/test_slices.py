@@ -128,6 +128,8 @@ def test_a_slice_is_called_by_its_first_and_last_month():
     assert odd.slice_words() == "ward: 1, 3; when: 2026-01, 2026-02, 2026-05"
     many = RELEASE.select(time=[f"2026-{month:02d}" for month in (1, 2, 3, 4, 5, 6, 8, 9)])
     assert many.slice_words().endswith("2026-06 and 2 more")
+    undated = published(other=True).select(time=["2026-11", "2026-12", "other"])
+    assert undated.slice_words() == "when: 2026-11, 2026-12, other"
 
 
 def test_a_release_says_how_it_is_read():
